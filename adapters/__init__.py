@@ -1,0 +1,1 @@
+"""What speaks to the world: stores, the clock, sources, logs. Siblings never know each other."""

@@ -1,0 +1,1 @@
+"""Two floors: use cases on the ground, entry points on top, `bootstrap` between them."""
