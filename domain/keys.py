@@ -1,0 +1,95 @@
+"""Every key of both tables, each beside the access pattern it serves.
+
+Two tables. The log holds events, receipts, heads and identities; nothing in it is edited or
+deleted. The state table holds view rows, records and locks by (PK, SK), with an optional GSI1
+pair. What lists across leads names the organization first.
+"""
+
+import hashlib
+from typing import Final, NamedTuple
+
+LEAD_SHARDS: Final = 16
+"""Partitions over which heads and lagging leads are spread, so that no list is a hot key."""
+
+
+class Key(NamedTuple):
+    """The primary key of a row of the state table."""
+
+    pk: str
+    sk: str
+
+
+def receipt(organization_id: str, source: str, external_event_id: str) -> str:
+    """The log's PK that makes (source, externalEventId) unique inside an organization."""
+    name = f"{organization_id}\x1f{source}\x1f{external_event_id}"
+    return f"KEY#{hashlib.sha256(name.encode()).hexdigest()}"
+
+
+def head(lead: str) -> str:
+    """The log's PK of the one item that says how far a lead's stream and rows have come."""
+    return f"HEAD#{lead}"
+
+
+def identity(organization_id: str, channel: str, identifier: str) -> str:
+    """The log's PK that lets one address belong to one lead. Claimed once, never rewritten."""
+    return f"IDENTITY#{organization_id}#{channel}#{identifier}"
+
+
+def lead_shard(organization_id: str, lead: str) -> str:
+    """PK of `lead-index`: lists an organization's leads without a Scan."""
+    return f"{organization_id}#{shard(lead)}"
+
+
+def lead_shards(organization_id: str) -> list[str]:
+    """Every PK of `lead-index` that an organization's leads are spread over."""
+    return [f"{organization_id}#{number}" for number in range(LEAD_SHARDS)]
+
+
+def event_type_at(event_type: str, occurred_at: str) -> str:
+    """SK of `event-type-index`: one type of one lead in the order it happened."""
+    return f"{event_type}#{occurred_at}"
+
+
+def source_of(organization_id: str, source: str) -> str:
+    """PK of `idempotency-index`, which is for people; the receipt is the guarantee."""
+    return f"{organization_id}#{source}"
+
+
+def memory_partition(lead: str) -> str:
+    """PK of all memories of a lead; begins_with `{type}#` lists one type."""
+    return f"MEMORY#{lead}"
+
+
+def memory(lead: str, memory_type: str, key: str) -> Key:
+    """One LeadMemory."""
+    return Key(memory_partition(lead), f"{memory_type}#{key}")
+
+
+def lag(lead: str) -> Key:
+    """Marks a lead whose rows lag behind its events, for the sweeper."""
+    return Key(f"LAG#{shard(lead)}", lead)
+
+
+def lag_partitions() -> list[str]:
+    """Every PK that lists lagging leads."""
+    return [f"LAG#{number}" for number in range(LEAD_SHARDS)]
+
+
+def api_key(key_id: str) -> Key:
+    """One API key, found by the id it carries."""
+    return Key(f"APIKEY#{key_id}", "META")
+
+
+def api_keys(organization_id: str) -> str:
+    """GSI1 PK that lists an organization's API keys, oldest first."""
+    return f"{organization_id}#ADMIN#APIKEY"
+
+
+def quarantine(organization_id: str, received_at: str, quarantine_id: str) -> Key:
+    """One thing that could not be translated, kept raw; the partition lists them by arrival."""
+    return Key(f"{organization_id}#QUARANTINE", f"{received_at}#{quarantine_id}")
+
+
+def shard(lead: str) -> int:
+    """A lead's shard, the same in every process."""
+    return hashlib.sha256(lead.encode()).digest()[0] % LEAD_SHARDS

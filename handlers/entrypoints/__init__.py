@@ -1,0 +1,1 @@
+"""Transports: decode, call one use case, translate the outcome, encode."""
