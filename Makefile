@@ -28,7 +28,7 @@ define install
 	@echo '$(3)' >&2
 	@if [ -z '$(call usable,$(1))' ]; then $(find-python); "$$python" -m venv --clear $(1) || exit 1; fi
 	@rm -f $(1)/.complete
-	@$(1)/bin/python -m pip install -qq --no-compile --require-hashes -r $(2)
+	@$(1)/bin/python -m pip install -qq --no-compile --no-deps --require-hashes -r $(2)
 	@printf '%s\n' '$(CURDIR)' >$(1)/.complete
 	@touch $@
 endef
