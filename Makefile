@@ -93,8 +93,7 @@ lock: $(LOCK) ## Write the requirements*.lock files anew (UPGRADE=1 moves the pi
 		'requirements-ministack.in --output-file requirements-ministack.lock'; \
 	do \
 		$(LOCK_VENV)/bin/uv pip compile --quiet $(if $(UPGRADE),--upgrade) --universal --python-version 3.11 \
-			--generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
-			--custom-compile-command 'make lock' $$job || exit 1; \
+			--generate-hashes --no-annotate --custom-compile-command 'make lock' $$job || exit 1; \
 	done
 
 .PHONY: clean

@@ -1,0 +1,86 @@
+"""Every import contract of pyproject.toml fires: a rule that cannot break protects nothing.
+
+Each case plants one forbidden import in a copy of the packages and expects that contract to break,
+and no other.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("domain", "projections", "adapters", "handlers")
+CONFIG = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+CONTRACTS = {
+    contract["id"]: contract["name"] for contract in CONFIG["tool"]["importlinter"]["contracts"]
+}
+
+# Contract -> the files that break it. A file that exists gets the import at its end.
+VIOLATIONS = {
+    "rings": {"domain/stray.py": "import handlers"},
+    "nobody-imports-an-entry-point": {"handlers/stray.py": "import handlers.entrypoints"},
+    "pure-domain": {"domain/stray.py": "import time"},
+    "pure-projections": {"projections/stray.py": "import random"},
+    "replay-is-safe": {"projections/stray.py": "import domain.ports.effects"},
+    "no-cycles": {
+        "domain/stray.py": "import domain.astray",
+        "domain/astray.py": "import domain.stray",
+    },
+    "private": {"domain/ports/_stray.py": "", "domain/stray.py": "import domain.ports._stray"},
+}
+
+
+def broken_contracts(folder):
+    """Run lint-imports on the packages in the folder and name the contracts that broke."""
+    done = subprocess.run(
+        [
+            Path(sys.executable).with_name("lint-imports"),
+            "--no-cache",
+            "--config",
+            "pyproject.toml",
+        ],
+        cwd=folder,
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    verdicts = dict(re.findall(r"^(.+) (KEPT|BROKEN)\b", done.stdout, re.MULTILINE))
+    assert set(verdicts) == set(CONTRACTS.values()), done.stdout + done.stderr
+    broken = {id_ for id_, name in CONTRACTS.items() if verdicts[name] == "BROKEN"}
+    assert done.returncode == (1 if broken else 0)
+    return broken
+
+
+@pytest.fixture
+def house(tmp_path):
+    """A copy of the four packages that a test may spoil."""
+    for package in PACKAGES:
+        shutil.copytree(
+            ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def test_every_contract_has_a_violation_that_shows_it_fires():
+    assert set(VIOLATIONS) == set(CONTRACTS)
+
+
+def test_the_house_as_it_stands_keeps_every_contract(house):
+    assert broken_contracts(house) == set()
+
+
+@pytest.mark.parametrize("contract", VIOLATIONS)
+def test_one_forbidden_import_breaks_its_contract_and_no_other(house, contract):
+    for path, code in VIOLATIONS[contract].items():
+        with (house / path).open("a", encoding="utf-8") as module:
+            module.write(f"\n{code}\n")
+
+    assert broken_contracts(house) == {contract}
