@@ -1,0 +1,1 @@
+"""The rules of all memories, one module a family. Importing it declares them."""
