@@ -18,9 +18,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 export PIP_USER := 0
 
-# $(call usable,VENV) is empty unless VENV was finished in this very folder and its interpreter still exists (a link to a
-# removed Python is no file). Scripts in a venv carry absolute paths, so one that was moved or copied is made anew.
-usable = $(and $(wildcard $(1)/bin/python),$(filter x$(subst $() ,_,$(CURDIR)),x$(shell tr ' ' _ 2>/dev/null <$(1)/.complete)))
+# $(call usable,VENV) is empty unless VENV was finished in this very folder and its interpreter still exists. Scripts in a
+# venv carry absolute paths, so one that was moved or copied is made anew.
+usable = $(shell test -x $(1)/bin/python && test "$$(cat $(1)/.complete 2>/dev/null)" = '$(CURDIR)' && echo usable)
 
 # $(call install,VENV,LOCK,MESSAGE): .complete is away while pip works, so that a run that was cut short is not trusted:
 # the next one starts from an empty venv.
