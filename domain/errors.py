@@ -13,8 +13,11 @@ Kinds are translated into HTTP statuses, queue dispositions and exit codes by on
 `handlers.entrypoints.outcomes`; no transport number appears in this package.
 """
 
+import re
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Final, NamedTuple
+
+_IDENTIFIER: Final = re.compile(r"(?!.*[0-9]{4})[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
 
 
 class FieldError(NamedTuple):
@@ -26,6 +29,15 @@ class FieldError(NamedTuple):
 
     pointer: str
     detail: str
+
+
+def shown_name(name: str) -> str:
+    """Return the name of a field nobody declared as errors and warnings may show it.
+
+    A sender who builds names from data puts people into them ("cpf 529…"), so what does not look
+    like an identifier, or holds four digits in a row, is shown as `*`.
+    """
+    return name if _IDENTIFIER.fullmatch(name) else "*"
 
 
 class LeadError(Exception):
@@ -146,3 +158,33 @@ class Uncertain(LeadError):
 
     code = "uncertain"
     title = "The outcome is not known"
+
+
+class CorruptEvent(Conflict):
+    """A stored event cannot be read back; it is named, and other leads are not affected."""
+
+    code = "corrupt-event"
+    title = "A stored event cannot be read"
+
+    def __init__(self, lead: str, sequence: int, reason: str) -> None:
+        super().__init__(
+            f"Event {sequence} of this lead cannot be read: {reason}.",
+            hint="Restore the stored bytes from a backup; nothing here rewrites events.",
+        )
+        self.lead = lead
+        self.sequence = sequence
+
+
+class ViewBroken(Unavailable):
+    """A projection cannot read an event. The event is safe; the view waits for the fix."""
+
+    code = "view-broken"
+    title = "A view cannot be built"
+
+    def __init__(self, lead: str, sequence: int, reason: str) -> None:
+        super().__init__(
+            f"A projection fails on event {sequence} of this lead ({reason}).",
+            hint="The event is stored. Fix the projection, then run `leads rebuild`.",
+        )
+        self.lead = lead
+        self.sequence = sequence
