@@ -73,9 +73,7 @@ def check_transaction(actions: int, sizes: Iterable[int], targets: Iterable[obje
     Raises:
         LimitExceeded: too many actions, too many bytes, or one item named twice.
     """
-    if actions > MAX_ACTIONS:
-        message = f"A transaction would hold more than {MAX_ACTIONS} actions."
-        raise LimitExceeded(message, hint="Commit less at once.")
+    check_actions(actions)
     if sum(sizes) > MAX_TRANSACTION_BYTES:
         message = f"A transaction would be larger than {MAX_TRANSACTION_BYTES} bytes."
         raise LimitExceeded(message, hint="Commit less at once.")
@@ -83,6 +81,17 @@ def check_transaction(actions: int, sizes: Iterable[int], targets: Iterable[obje
     if len(set(seen)) != len(seen):
         message = "A transaction would name one item twice."
         raise LimitExceeded(message, hint="Merge the two writes.")
+
+
+def check_actions(actions: int) -> None:
+    """Refuse more actions than one transaction holds.
+
+    Raises:
+        LimitExceeded: there are too many.
+    """
+    if actions > MAX_ACTIONS:
+        message = f"A transaction would hold more than {MAX_ACTIONS} actions."
+        raise LimitExceeded(message, hint="Commit less at once.")
 
 
 def _value_size(value: object) -> int:

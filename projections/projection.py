@@ -95,6 +95,10 @@ class Rows:
         self._states[key] = None
         self.changed.add(key)
 
+    def standing(self) -> dict[Key, Any]:
+        """Return the states of the rows that are there, as far as they were read or put."""
+        return {key: state for key, state in self._states.items() if state is not None}
+
     def encoded(self, lead: str) -> dict[Key, Row | None]:
         """Return what each changed row has become; None where it is taken away."""
         out: dict[Key, Row | None] = {}

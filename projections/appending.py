@@ -1,0 +1,236 @@
+"""Appending independent facts: one group a lead, tried until each fact has an answer of its own."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from domain import canonical, keys, limits
+from domain.errors import LeadError, LimitExceeded, NotFound, Unavailable, Uncertain
+from domain.event import OUR_SOURCE, Address, LeadEvent, NewEvent
+from domain.outcomes import Failed, Outcome, outcome_of
+from domain.ports.storage import Commit, Identity, LeadRecorder, Receipt, Refused, Snapshot
+from projections.committing import (
+    Edition,
+    commit_alone,
+    commit_with_rows,
+    first_head,
+    ground,
+    rows_follow,
+)
+from projections.folding import touched
+from projections.projection import NeedRow
+
+MAX_EVENTS_A_COMMIT = 40
+_SPARE_ACTIONS = 6
+"""Room in a transaction for the head, a lag row and the claims of an address."""
+
+Fact = tuple[int, NewEvent]
+Planned = tuple[list[LeadEvent], Commit]
+
+
+class Group:
+    """The facts of one lead, or of one address, in one append, and how far they have come.
+
+    `prepare` and `settle` alternate until nothing is `pending`. Facts are numbered in the order
+    they were given. `nonce` names the whole append: a write whose reply was lost is known by it.
+    """
+
+    def __init__(self, facts: Sequence[Fact], *, nonce: str, new_id: Callable[[], str]) -> None:
+        self.pending = list(facts)
+        self.answers: dict[int, Outcome] = {}
+        self._nonce = nonce
+        self._new_id = new_id
+        self._organization_id = facts[0][1].organization_id
+        self._address = facts[0][1].address
+        self._lead = facts[0][1].lead or ""
+        self._fresh_lead = ""
+        self._extra_keys: list[keys.Key] = []
+        self._most = MAX_EVENTS_A_COMMIT
+        self._alone = False
+        self._sent: tuple[Receipt, ...] = ()
+        self._error: LeadError = Unavailable("The store did not answer in time.")
+
+    def prepare(self, recorder: LeadRecorder, edition: Edition) -> Planned | None:
+        """Look at the store once and plan the next commit; None when every fact is answered.
+
+        Raises:
+            Unavailable: the store cannot answer now; prepare again later.
+        """
+        claims = self._find_lead(recorder)
+        while self.pending:
+            facts = self._portion(edition)
+            provisional = [fact.numbered(self._lead, 0) for _, fact in facts]
+            wanted = [*touched(edition.projections, provisional), *self._extra_keys]
+            snapshot = recorder.snapshot(self._lead, wanted, [_key(fact) for _, fact in facts])
+            if snapshot.head and snapshot.head.organization_id != self._organization_id:
+                self._answer_all(NotFound("There is no such lead.", hint="Check the lead's id."))
+                return None
+            self._learn(snapshot.receipts.values())
+            facts = [each for each in facts if each[0] not in self.answers]
+            planned = self._plan(edition, snapshot, wanted, (facts, claims)) if facts else None
+            if planned is not None:
+                return planned
+        return None
+
+    def settle(self, answer: Exception | None) -> bool:
+        """Take the store's answer to the planned commit; tell whether that was a step forward."""
+        if answer is None:
+            self._learn(self._sent)
+            self._most, self._alone = MAX_EVENTS_A_COMMIT, False
+            return True
+        if isinstance(answer, Refused):
+            self._learn(answer.receipts)
+            self._error = Unavailable("Other writers of this lead were faster every time.")
+            return False
+        if isinstance(answer, LimitExceeded):
+            self._shrink(len(self._sent), answer)
+            return True
+        if isinstance(answer, Unavailable | Uncertain):
+            self._error = answer
+            return False
+        raise answer
+
+    def fail(self, error: LeadError) -> None:
+        """Keep why the store could not be looked at."""
+        self._error = error
+
+    def give_up(self) -> None:
+        """Answer what is left with the last error; a retry by the sender is safe."""
+        self._answer_all(self._error)
+
+    def _find_lead(self, recorder: LeadRecorder) -> tuple[Identity, ...]:
+        """Resolve the address, sticky to the first form found; return the claims still to make."""
+        if self._address is None:
+            return ()
+        names = address_keys(self._organization_id, self._address)
+        claimed = recorder.resolve(names)
+        found = next((claimed[name] for name in names if name in claimed), "")
+        if not found:
+            self._fresh_lead = self._fresh_lead or self._new_id()
+        self._lead = found or self._fresh_lead
+        return tuple(Identity(name, self._lead) for name in names if name not in claimed)
+
+    def _portion(self, edition: Edition) -> list[Fact]:
+        """Return the next facts that should fit one transaction: at least one, each key once."""
+        portion: list[Fact] = []
+        rows: set[keys.Key] = set()
+        seen: set[str] = set()
+        for index, fact in self.pending[: self._most]:
+            if _key(fact) in seen:
+                continue
+            rows.update(touched(edition.projections, [fact.numbered(self._lead, 0)]))
+            actions = len(rows) + 2 * (len(portion) + 1) + _SPARE_ACTIONS
+            if portion and actions > limits.MAX_ACTIONS:
+                break
+            seen.add(_key(fact))
+            portion.append((index, fact))
+        return portion
+
+    def _plan(
+        self,
+        edition: Edition,
+        snapshot: Snapshot,
+        wanted: Sequence[keys.Key],
+        content: tuple[list[Fact], tuple[Identity, ...]],
+    ) -> Planned | None:
+        """Return the commit of these facts, or None after changing what the next try asks for."""
+        head = snapshot.head or first_head(self._lead, self._organization_id, edition)
+        facts, claims = [fact for _, fact in content[0]], content[1]
+        if claims and self._address is not None:
+            facts.append(self._linked(facts[0], self._address, claims))
+        events = [
+            fact.numbered(self._lead, head.version + offset)
+            for offset, fact in enumerate(facts, start=1)
+        ]
+        self._sent = tuple(
+            self._receipt(fact, event) for fact, event in zip(facts, events, strict=True)
+        )
+        commit = None
+        if rows_follow(head, edition) and not self._alone:
+            loaded = ground(snapshot, wanted)
+            try:
+                commit = commit_with_rows(edition, head, loaded, events, (self._sent, claims))
+            except NeedRow as need:
+                self._extra_keys.append(need.key)
+                return None
+            except LimitExceeded as error:
+                self._shrink(len(content[0]), error)
+                return None
+        return events, commit or commit_alone(head, events, (self._sent, claims))
+
+    def _shrink(self, size: int, error: LimitExceeded) -> None:
+        """Ask for less next time: fewer events, then one without its rows, then give it up."""
+        if size > 1 and self._most > 1:
+            self._most = max(1, min(size, self._most) // 2)
+        elif not self._alone:
+            self._alone = True
+        else:
+            index, _ = self.pending.pop(0)
+            self.answers[index] = Failed(error)
+            self._most, self._alone = MAX_EVENTS_A_COMMIT, False
+
+    def _learn(self, receipts: Iterable[Receipt]) -> None:
+        """Answer every pending fact whose key is now known to be taken."""
+        known = {receipt.key: receipt for receipt in receipts}
+        if not known:
+            return
+        waiting: list[Fact] = []
+        for index, fact in self.pending:
+            receipt = known.get(_key(fact))
+            if receipt is None:
+                waiting.append((index, fact))
+            else:
+                self.answers[index] = outcome_of(receipt, fact, nonce=self._nonce)
+        self.pending = waiting
+
+    def _answer_all(self, error: LeadError) -> None:
+        for index, _ in self.pending:
+            self.answers[index] = Failed(error)
+        self.pending = []
+
+    def _receipt(self, fact: NewEvent, event: LeadEvent) -> Receipt:
+        return Receipt(
+            key=_key(fact),
+            lead=event.lead,
+            event_id=event.event_id,
+            sequence=event.sequence,
+            nonce=self._nonce,
+            fingerprint=fact.fingerprint,
+        )
+
+    def _linked(self, fact: NewEvent, address: Address, claims: tuple[Identity, ...]) -> NewEvent:
+        """Return the fact that these claims were made, so that a rebuild can make them again."""
+        names = canonical.digest(*sorted(claim.key for claim in claims))
+        return NewEvent(
+            event_id=self._new_id(),
+            organization_id=self._organization_id,
+            event_type="identity_linked",
+            source_type="INTERNAL",
+            source=OUR_SOURCE,
+            external_event_id=f"{names}:linked",
+            occurred_at=fact.received_at,
+            received_at=fact.received_at,
+            payload={
+                "channel": address.channel,
+                "identifier": address.identifier,
+                "aliases": list(address.aliases),
+            },
+            lead=self._lead,
+            causation_id=fact.event_id,
+        )
+
+
+def grouped(facts: Sequence[NewEvent]) -> list[list[Fact]]:
+    """Return the facts by lead or address, each group and each fact in the order given."""
+    groups: dict[object, list[Fact]] = {}
+    for index, fact in enumerate(facts):
+        groups.setdefault(fact.lead or fact.address, []).append((index, fact))
+    return list(groups.values())
+
+
+def address_keys(organization_id: str, address: Address) -> tuple[str, ...]:
+    """Return the identity key of every form of an address, the normal form first."""
+    names = dict.fromkeys((address.identifier, *address.aliases))
+    return tuple(keys.identity(organization_id, address.channel, name) for name in names)
+
+
+def _key(fact: NewEvent) -> str:
+    return keys.receipt(fact.organization_id, fact.source, fact.external_event_id)

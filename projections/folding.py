@@ -1,0 +1,143 @@
+"""Folding one lead's events through several projections, and comparing what comes out."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from domain import canonical, keys
+from domain.event import LeadEvent
+from domain.items import row_item
+from domain.keys import Key
+from domain.ports.storage import Identity, Row
+from projections.projection import Projection, Rows
+
+
+class Difference(NamedTuple):
+    """One field of one row that is not what the events say. None: the row or field is absent."""
+
+    key: Key
+    field: str
+    stored: Any
+    expected: Any
+
+
+class Fold:
+    """The rows of several projections for one lead while events are folded.
+
+    `loaded` rows are the ground to start from; None starts from nothing, every row absent.
+    """
+
+    def __init__(
+        self,
+        projections: Sequence[Projection],
+        lead: str,
+        loaded: Mapping[Key, Row | None] | None = None,
+    ) -> None:
+        self._lead = lead
+        self._rows = [(each, Rows(each, loaded)) for each in projections]
+        self._by_type: dict[str, list[tuple[Projection, Rows]]] = {}
+
+    def evolve(self, event: LeadEvent) -> None:
+        """Apply one event. What a projection raises is the caller's to judge."""
+        try:
+            handlers = self._by_type[event.event_type]
+        except KeyError:
+            handlers = [pair for pair in self._rows if event.event_type in pair[0].handles]
+            self._by_type[event.event_type] = handlers
+        for projection, rows in handlers:
+            projection.evolve(rows, event)
+
+    def changes(self) -> dict[Key, Row | None]:
+        """Return every row that was changed, as it now is; None where it is taken away."""
+        out: dict[Key, Row | None] = {}
+        for _, rows in self._rows:
+            out.update(rows.encoded(self._lead))
+        return out
+
+    def rows(self) -> dict[Key, Row]:
+        """Return the rows that stand, of a fold that started from nothing."""
+        return {key: row for key, row in self.changes().items() if row is not None}
+
+    def states(self, projection: Projection) -> Rows:
+        """Return the working set of one projection."""
+        return next(rows for each, rows in self._rows if each is projection)
+
+
+def touched(projections: Sequence[Projection], events: Iterable[LeadEvent]) -> list[Key]:
+    """Return the rows these events touch, each once, as far as the events alone tell."""
+    found: dict[Key, None] = {}
+    for event in events:
+        for projection in projections:
+            if event.event_type in projection.handles:
+                found.update(dict.fromkeys(projection.keys(event)))
+    return list(found)
+
+
+def foreign(projections: Sequence[Projection], events: Iterable[LeadEvent]) -> list[Key]:
+    """Return every row outside the lead's partitions that any edition derived from the events."""
+    found: dict[Key, None] = {}
+    for event in events:
+        for projection in projections:
+            found.update(dict.fromkeys(projection.foreign_keys(event)))
+    return list(found)
+
+
+def digest(rows: Mapping[Key, Row]) -> str:
+    """Return the SHA-256 of rows: equal rows, equal digest, in whatever order they came."""
+    return canonical.digest(*(canonical.dumps(_plain(rows[key])) for key in sorted(rows)))
+
+
+def compare(stored: Mapping[Key, Row], expected: Mapping[Key, Row]) -> list[Difference]:
+    """Return the field-level differences, by key and field; attributes of JSON text by member."""
+    out: list[Difference] = []
+    for key in sorted(stored.keys() | expected.keys()):
+        old, new = stored.get(key), expected.get(key)
+        if old == new:
+            continue
+        if old is None or new is None:
+            out.append(Difference(key, "", old and _plain(old), new and _plain(new)))
+            continue
+        out.extend(_fields(key, _plain(old), _plain(new)))
+    return out
+
+
+def identities_of(event: LeadEvent) -> list[Identity]:
+    """Return the address claims that an event records (`identity_linked`), else nothing."""
+    if event.event_type != "identity_linked":
+        return []
+    channel = event.payload["channel"]
+    names = (event.payload["identifier"], *event.payload.get("aliases", ()))
+    return [
+        Identity(keys.identity(event.organization_id, channel, name), event.lead) for name in names
+    ]
+
+
+def _fields(key: Key, old: dict[str, Any], new: dict[str, Any]) -> Iterable[Difference]:
+    for name in sorted(old.keys() | new.keys()):
+        before, after = old.get(name), new.get(name)
+        if before == after:
+            continue
+        inner_before, inner_after = _object(before), _object(after)
+        if inner_before is None or inner_after is None:
+            yield Difference(key, name, before, after)
+            continue
+        for member in sorted(inner_before.keys() | inner_after.keys()):
+            one, other = inner_before.get(member), inner_after.get(member)
+            if one != other:
+                yield Difference(key, f"{name}.{member}", one, other)
+
+
+def _object(value: Any) -> dict[str, Any] | None:
+    if not isinstance(value, str) or not value.startswith("{"):
+        return None
+    try:
+        parsed = canonical.loads(value)
+    except ValueError:
+        return None
+    return parsed if isinstance(parsed, dict) else None
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    return {
+        name: value.hex() if isinstance(value, bytes) else value
+        for name, value in row_item(row).items()
+    }

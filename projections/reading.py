@@ -1,0 +1,170 @@
+"""Reading a lead: its events, and its views as of one version. R1 to R7 of the head's rules."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, cast
+
+from eventsourcing.persistence import EventStore
+
+from domain.errors import NotFound, Unavailable, ViewBroken
+from domain.event import LeadEvent
+from domain.keys import Key
+from domain.ports.storage import Head, LeadRecorder, Receipt, Row, Snapshot, StateTable
+from projections.committing import Edition, believed
+from projections.folding import Fold
+from projections.projection import NeedRow, Projection
+
+ROUNDS = 8
+"""How often a read or a commit is tried before the answer is Unavailable."""
+
+PAGE = 1000
+
+
+class View(NamedTuple):
+    """Rows of one projection that reflect exactly events 1 to `version`, as states."""
+
+    version: int
+    states: dict[Key, Any]
+
+
+class Ground(NamedTuple):
+    """What a decision stands on: one moment's head, receipts and folded rows."""
+
+    head: Head | None
+    receipts: dict[str, Receipt]
+    fold: Fold
+
+
+class Reader:
+    """Reads what one edition of the projections may believe, and folds where it may not."""
+
+    def __init__(
+        self,
+        recorder: LeadRecorder,
+        table: StateTable,
+        events: EventStore[str],
+        edition: Edition,
+        pause: Callable[[int], None],
+    ) -> None:
+        self.recorder = recorder
+        self.table = table
+        self.edition = edition
+        self._store = events
+        self._pause = pause
+
+    def head(self, lead: str, organization_id: str | None = None) -> Head:
+        """Return a lead's head.
+
+        Raises:
+            NotFound: there is none, or it is another organization's.
+        """
+        head = self.recorder.snapshot(lead).head
+        if head is None or organization_id not in {None, head.organization_id}:
+            message = "There is no such lead."
+            raise NotFound(message, hint="Check the lead's id.")
+        return head
+
+    def events(self, lead: str, *, gt: int = 0, lte: int) -> list[LeadEvent]:
+        """Return events gt+1 … lte, oldest first, without a hole (rule 3).
+
+        Raises:
+            Unavailable: a commit that is still being applied stayed half visible.
+            CorruptEvent: one of them cannot be read back.
+        """
+        for attempt in range(1, ROUNDS + 1):
+            found = cast("list[LeadEvent]", list(self._store.get(lead, gt=gt, lte=lte)))
+            if len(found) == max(0, lte - gt) and _dense(found, gt):
+                return found
+            self._pause(attempt)
+        message = "Events of this lead are missing between two that are there."
+        raise Unavailable(message, hint="Try again; if it stays, verify the lead.")
+
+    def ground(
+        self,
+        lead: str,
+        projections: Sequence[Projection],
+        keys: Iterable[Key],
+        receipts: Iterable[str] = (),
+    ) -> Ground:
+        """Return a moment to decide on, folding only the projections the decision stands on.
+
+        Raises:
+            Unavailable: the store cannot answer.
+        """
+        wanted = list(keys)
+        while True:
+            snapshot = self.recorder.snapshot(lead, wanted, receipts)
+            try:
+                fold = self._fold(lead, projections, wanted, snapshot)
+            except NeedRow as need:
+                wanted.append(need.key)
+            else:
+                return Ground(snapshot.head, snapshot.receipts, fold)
+
+    def view(self, lead: str, projection: Projection, prefix: str = "") -> View:
+        """Return all rows of a projection in the lead's own partitions, as of one version.
+
+        Rows are listed between two reads of the head that agree; a lead whose rows lag, or move
+        too fast, is folded from its events, which is as right and only slower (rule 12).
+        """
+        for attempt in range(1, ROUNDS + 1):
+            before = self.head(lead)
+            if not (believed(before, self.edition) and before.projected == before.version):
+                break
+            rows = self.list_rows(lead, projection, prefix)
+            if self.head(lead).rev == before.rev:
+                states = {row.key: projection.decode(row) for row in rows}
+                return View(before.version, states)
+            self._pause(attempt)
+        head = self.head(lead)
+        fold = self.fold(lead, [projection], self.events(lead, lte=head.version))
+        return View(head.version, fold.states(projection).standing())
+
+    def fold(
+        self, lead: str, projections: Sequence[Projection], events: Iterable[LeadEvent]
+    ) -> Fold:
+        """Return the fold of these events from nothing.
+
+        Raises:
+            ViewBroken: a projection cannot read one of the events.
+        """
+        fold = Fold(projections, lead)
+        for event in events:
+            try:
+                fold.evolve(event)
+            except Exception as error:
+                raise ViewBroken(lead, event.sequence, type(error).__name__) from error
+        return fold
+
+    def list_rows(self, lead: str, projection: Projection, prefix: str = "") -> list[Row]:
+        """Return the stored rows of a projection in the lead's own partitions, by key."""
+        found: list[Row] = []
+        for partition in projection.partitions(lead):
+            cursor: str | None = None
+            while True:
+                page = self.table.query(partition, prefix=prefix, limit=PAGE, cursor=cursor)
+                found.extend(row for row in page.items if projection.owns(row.key))
+                cursor = page.cursor
+                if cursor is None:
+                    break
+        return found
+
+    def _fold(
+        self,
+        lead: str,
+        projections: Sequence[Projection],
+        wanted: Sequence[Key],
+        snapshot: Snapshot,
+    ) -> Fold:
+        head = snapshot.head
+        if head is None or head.version == 0:
+            return Fold(projections, lead)
+        if not believed(head, self.edition):
+            return self.fold(lead, projections, self.events(lead, lte=head.version))
+        fold = Fold(projections, lead, {key: snapshot.rows.get(key) for key in wanted})
+        for event in self.events(lead, gt=head.projected, lte=head.version):
+            fold.evolve(event)
+        return fold
+
+
+def _dense(events: Sequence[LeadEvent], gt: int) -> bool:
+    return all(event.sequence == gt + offset for offset, event in enumerate(events, start=1))

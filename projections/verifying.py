@@ -1,0 +1,116 @@
+"""Verify: fold a lead again and compare, field by field, with the rows that stand."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from domain.errors import CorruptEvent, Unavailable, ViewBroken
+from domain.event import LeadEvent
+from domain.keys import Key
+from domain.ports.storage import Head, Identity, Row
+from projections.folding import Difference, compare, digest, foreign, identities_of
+from projections.reading import ROUNDS, Reader
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """What a verification of one lead found.
+
+    `state` is `equal`, `drift` (rows differ from the fold, or a claim is missing), `lagging`
+    (rows reflect less than the log, or another edition: legal, and closed by a repair), `corrupt`
+    (an event cannot be read) or `broken` (a projection fails on an event). `digest` is of the
+    rows the events make; it is empty where there was nothing to compare.
+    """
+
+    lead: str
+    state: str
+    version: int
+    projected: int
+    rows: int = 0
+    digest: str = ""
+    differences: tuple[Difference, ...] = ()
+    missing_identities: int = 0
+    detail: str = ""
+
+
+class Verifier:
+    """Compares leads with their events. Reads only."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def verify(self, lead: str) -> Verified:
+        """Return what a fold of the events says about the rows that stand.
+
+        A difference is read again after commits in flight have settled, before it is reported.
+
+        Raises:
+            NotFound: there is no such lead.
+            Unavailable: the store cannot answer.
+        """
+        found = self._compare(lead)
+        if found.state != "drift":
+            return found
+        self._reader.recorder.settle()
+        return self._compare(lead)
+
+    def _compare(self, lead: str) -> Verified:
+        for _ in range(ROUNDS):
+            head = self._reader.head(lead)
+            try:
+                found = self._compare_at(head)
+            except (CorruptEvent, ViewBroken) as error:
+                state = "corrupt" if isinstance(error, CorruptEvent) else "broken"
+                return _verified(head, state, detail=str(error))
+            if self._reader.head(lead).rev == head.rev:
+                return found
+        message = "The lead moved during every comparison."
+        raise Unavailable(message, hint="Verify it again when it is quieter.")
+
+    def _compare_at(self, head: Head) -> Verified:
+        reader = self._reader
+        events = reader.events(head.lead, lte=head.version)
+        upto = head.projected
+        if upto == 0 or head.fold_version != reader.edition.fold_version:
+            reader.fold(head.lead, reader.edition.projections, events)
+            return _verified(head, "lagging")
+        expected = reader.fold(head.lead, reader.edition.projections, events[:upto]).rows()
+        stored = stored_rows(reader, head.lead, events)
+        differences = () if stored == expected else tuple(compare(stored, expected))
+        missing = missing_identities(reader, events)
+        state = "lagging" if upto < head.version else "equal"
+        return _verified(
+            head,
+            "drift" if differences or missing else state,
+            rows=len(expected),
+            digest=digest(expected),
+            differences=differences,
+            missing_identities=len(missing),
+        )
+
+
+def stored_rows(reader: Reader, lead: str, events: Sequence[LeadEvent]) -> dict[Key, Row]:
+    """Return every stored row the edition's projections own for a lead, foreign ones included."""
+    found: dict[Key, Row] = {}
+    for projection in reader.edition.projections:
+        found.update((row.key, row) for row in reader.list_rows(lead, projection))
+    for key in foreign(reader.edition.projections, events):
+        row = reader.table.get(key)
+        if row is not None and row.attributes.get("leadOrganizationId") == lead:
+            found[key] = row
+    return found
+
+
+def missing_identities(reader: Reader, events: Sequence[LeadEvent]) -> tuple[Identity, ...]:
+    """Return the address claims that events record and the log does not hold for any lead."""
+    claims = [claim for event in events for claim in identities_of(event)]
+    if not claims:
+        return ()
+    claimed = reader.recorder.resolve([claim.key for claim in claims])
+    return tuple(claim for claim in claims if claim.key not in claimed)
+
+
+def _verified(head: Head, state: str, **found: Any) -> Verified:
+    return Verified(
+        lead=head.lead, state=state, version=head.version, projected=head.projected, **found
+    )
