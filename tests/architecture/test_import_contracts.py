@@ -25,6 +25,18 @@ CONTRACTS = {
 VIOLATIONS = {
     "rings": {"domain/stray.py": "import handlers"},
     "nobody-imports-an-entry-point": {"handlers/stray.py": "import handlers.entrypoints"},
+    "only-entry-points-build": {
+        "handlers/bootstrap.py": "",
+        "handlers/stray.py": "import handlers.bootstrap",
+    },
+    "only-bootstrap-knows-adapters": {"handlers/stray.py": "import adapters"},
+    "adapters-do-not-know-each-other": {
+        "adapters/clock.py": "import adapters.console",
+        "adapters/console.py": "",
+    },
+    "one-home-for-aws": {"handlers/stray.py": "import botocore.exceptions"},
+    "one-home-for-sqlite": {"handlers/stray.py": "import sqlite3"},
+    "one-home-for-http": {"handlers/stray.py": "import fastapi"},
     "pure-domain": {"domain/stray.py": "import time"},
     "pure-projections": {"projections/stray.py": "import random"},
     "replay-is-safe": {"projections/stray.py": "import domain.ports.effects"},
