@@ -56,10 +56,10 @@ def event_item(record: LeadRecord) -> dict[str, str | int | bytes]:
         if value is not None
     }
     item[PK] = lead
-    item[SK] = f"{envelope.occurred_at}#{envelope.event_id}"
+    item[SK] = occurred_at_id = f"{envelope.occurred_at}#{envelope.event_id}"
     item["sequence"] = record.originator_version
     item["eventType"] = record.topic
-    item["eventTypeOccurredAt"] = keys.event_type_at(record.topic, envelope.occurred_at)
+    item["eventTypeOccurredAt"] = keys.event_type_at(record.topic, occurred_at_id)
     item["organizationSource"] = keys.source_of(envelope.organization_id, envelope.source)
     item["payload"] = record.state.decode() if envelope.key_id is None else record.state
     if record.raw_payload is not None:
@@ -68,13 +68,16 @@ def event_item(record: LeadRecord) -> dict[str, str | int | bytes]:
 
 
 def receipt_item(receipt: Receipt) -> dict[str, str | int | bytes]:
-    """Return the item of a receipt."""
+    """Return the item of a receipt.
+
+    None of its names is a key of an index: what is in one is written, and paid for, once more.
+    """
     return {
         PK: receipt.key,
         SK: "KEY",
         "lead": receipt.lead,
         "eventId": receipt.event_id,
-        "sequence": receipt.sequence,
+        "eventSequence": receipt.sequence,
         "nonce": receipt.nonce,
         "fingerprint": receipt.fingerprint,
     }
@@ -86,7 +89,7 @@ def receipt_of(item: Item) -> Receipt:
         key=str(item[PK]),
         lead=str(item["lead"]),
         event_id=str(item["eventId"]),
-        sequence=int(item["sequence"]),
+        sequence=int(item["eventSequence"]),
         nonce=str(item["nonce"]),
         fingerprint=str(item["fingerprint"]),
     )

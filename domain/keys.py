@@ -45,9 +45,12 @@ def lead_shards(organization_id: str) -> list[str]:
     return [f"{organization_id}#{number}" for number in range(LEAD_SHARDS)]
 
 
-def event_type_at(event_type: str, occurred_at: str) -> str:
-    """SK of `event-type-index`: one type of one lead in the order it happened."""
-    return f"{event_type}#{occurred_at}"
+def event_type_at(event_type: str, occurred_at_id: str) -> str:
+    """SK of `event-type-index`: one type of one lead in the order it happened.
+
+    It ends in the event's id: an index puts equal keys in no order that a page could go on from.
+    """
+    return f"{event_type}#{occurred_at_id}"
 
 
 def source_of(organization_id: str, source: str) -> str:
