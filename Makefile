@@ -76,10 +76,12 @@ test: $(DEV) $(PROJECT) $(MINISTACK) ## Run the tests (ARGS="-k append")
 
 .PHONY: lint
 lint: $(DEV) $(PROJECT) ## Check format, style, types and import contracts
-	@$(VENV)/bin/ruff format --check .
-	@$(VENV)/bin/ruff check .
-	@$(VENV)/bin/mypy
-	@$(VENV)/bin/lint-imports
+	@failed=0; \
+	for check in 'ruff format --check .' 'ruff check .' mypy lint-imports; do \
+		printf '> %s\n' "$$check"; \
+		$(VENV)/bin/$$check || failed=1; \
+	done; \
+	exit $$failed
 
 .PHONY: bench
 bench: $(DEV) $(PROJECT) ## Measure it (ARGS go to tests/bench)

@@ -27,6 +27,8 @@ for _name in [name for name in os.environ if name.startswith("AWS_")]:
     del os.environ[_name]
 os.environ["AWS_CONFIG_FILE"] = os.environ["AWS_SHARED_CREDENTIALS_FILE"] = os.devnull
 os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
+# Nor does a proxy of that shell stand between a test and this machine.
+os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1,localhost"
 
 
 @pytest.fixture(scope="session")
