@@ -8,7 +8,7 @@ from eventsourcing.persistence import EventStore
 from domain.errors import NotFound, Unavailable, ViewBroken
 from domain.event import LeadEvent
 from domain.keys import Key
-from domain.ports.storage import Head, LeadRecorder, Receipt, Row, Snapshot, StateTable
+from domain.ports.storage import Head, LeadRecord, LeadRecorder, Receipt, Row, Snapshot, StateTable
 from projections.committing import Edition, believed
 from projections.folding import Fold
 from projections.projection import NeedRow, Projection
@@ -77,6 +77,10 @@ class Reader:
             self._pause(attempt)
         message = "Events of this lead are missing between two that are there."
         raise Unavailable(message, hint="Try again; if it stays, verify the lead.")
+
+    def decode(self, record: LeadRecord) -> LeadEvent:
+        """Return the event of a record; see `LeadMapper.to_domain_event` for what it raises."""
+        return cast("LeadEvent", self._store.mapper.to_domain_event(record))
 
     def ground(
         self,

@@ -1,0 +1,67 @@
+"""Verify, rebuild and sweep over many leads: resumable, in parallel by lead, one's failure its own."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from domain import keys
+from domain.errors import LeadError
+from projections.lead_log import LeadLog
+from projections.repairing import Repaired
+from projections.verifying import Verified
+
+_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Maintenance:
+    """Jobs over the leads of one deployment. Nothing here can act on the world."""
+
+    log: LeadLog
+
+    def leads(self, organization_id: str) -> Iterator[str]:
+        """Yield every lead of an organization once, in no promised order."""
+        cursor: str | None = None
+        while True:
+            page = self.log.store.leads(organization_id, limit=_PAGE, cursor=cursor)
+            yield from page.items
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    def lagging(self) -> Iterator[tuple[str, str]]:
+        """Yield (organization, lead) of every lead whose rows lag behind its events."""
+        for partition in keys.lag_partitions():
+            cursor: str | None = None
+            while True:
+                page = self.log.table.query(partition, limit=_PAGE, cursor=cursor)
+                for row in page.items:
+                    yield str(row.attributes["organizationId"]), row.key.sk
+                cursor = page.cursor
+                if cursor is None:
+                    break
+
+    def verify(self, lead: str) -> Verified:
+        """Compare one lead's rows with its events; what cannot be read is part of the answer.
+
+        Raises:
+            NotFound, Unavailable: see `Verifier.verify`.
+        """
+        return self.log.verifier.verify(lead)
+
+    def rebuild(self, lead: str) -> Repaired:
+        """Bring one lead's rows to what its events say, comparing rows that claim to be current.
+
+        Raises:
+            NotFound, Unavailable: see `Repairer.repair`.
+        """
+        return self.log.repairer.repair(lead, force=True)
+
+    def sweep(self) -> list[Repaired]:
+        """Catch up every lagging lead once; a lead that fails is answered and left for later."""
+        return [self._catch_up(lead) for _, lead in self.lagging()]
+
+    def _catch_up(self, lead: str) -> Repaired:
+        try:
+            return self.log.repairer.repair(lead)
+        except LeadError as error:
+            return Repaired(lead=lead, state="failed", detail=str(error))
