@@ -5,12 +5,16 @@ A rule says what one event adds; a view says how the cells read. Both stand in t
 """
 
 import hashlib
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeVar
 
 from domain.event import LeadEvent
-from projections.memories.cells import Cells, Contribution
+from projections.memories import numbers
+from projections.memories.cells import Cells, Contribution, instant_of
 
 Name = tuple[str, str]
 """Memory type and key."""
@@ -40,7 +44,12 @@ MAX_KEY_CHARACTERS: Final = 250
 MAX_TEXT_CHARACTERS: Final = 500
 """Of free text in a memory; the event has all of it."""
 
+MAX_ITEMS: Final = 80
+"""Of a list in a payload whose items make a memory each: one commit takes 100 actions."""
+
 _HASH_CHARACTERS: Final = 32
+_SLUG_CHARACTERS: Final = 80
+_NO_SLUG: Final = re.compile(r"[^a-z0-9]+")
 
 RULES: Final[dict[str, list[Rule]]] = {}
 VIEWS: Final[dict[Name, View]] = {}
@@ -107,6 +116,20 @@ def memory_key(kind: str, identifier: str) -> str:
     return f"{key[: MAX_KEY_CHARACTERS - _HASH_CHARACTERS - 1]}~{tail}"
 
 
+@lru_cache(maxsize=4096)
+def slug(text: str) -> str:
+    """Return words as a key: ASCII letters and digits, joined by underscores.
+
+    What does not survive that (another script, a long end) is told apart by a hash.
+    """
+    flat = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    words = _NO_SLUG.sub("_", flat).strip("_")
+    if words and len(words) <= _SLUG_CHARACTERS:
+        return words
+    tail = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return f"{words[: _SLUG_CHARACTERS - 9]}_{tail}"
+
+
 def chosen(payload: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """Return the fields that are stated, free text cut to what a memory keeps."""
     return {name: clipped(payload[name]) for name in names if payload.get(name) is not None}
@@ -115,3 +138,18 @@ def chosen(payload: Mapping[str, Any], *names: str) -> dict[str, Any]:
 def clipped(value: Any) -> Any:
     """Return text cut to what a memory keeps; anything else as it is."""
     return value[:MAX_TEXT_CHARACTERS] if isinstance(value, str) else value
+
+
+def newest_instant(cells: Cells) -> str:
+    """Return when the newest event of an aggregating memory happened."""
+    return instant_of(cells["newest20:events"][-1])
+
+
+def preferred(cells: Cells) -> tuple[str, dict[str, int], Decimal]:
+    """Return the label with most votes (of equals the latest, then by name), the votes, and how sure."""
+    votes: dict[str, int] = cells["count:votes"]
+    at = cells["maxmap:at"]
+    most = max(votes.values())
+    latest = max(at[label] for label in votes if votes[label] == most)
+    best = min(label for label in votes if votes[label] == most and at[label] == latest)
+    return best, votes, numbers.vote_share(most, sum(votes.values()))
