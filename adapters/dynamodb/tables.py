@@ -100,14 +100,16 @@ def create_tables(
     """
     created = []
     for name, table in zip(names, (LOG, STATE), strict=True):
+        request = request_for(name, table, idempotency_index=idempotency_index)
         try:
-            client.create_table(**request_for(name, table, idempotency_index=idempotency_index))
+            status = client.create_table(**request)["TableDescription"]["TableStatus"]
             created.append(name)
         except client.exceptions.ResourceInUseException:
-            pass
-        client.get_waiter("table_exists").wait(
-            TableName=name, WaiterConfig={"Delay": 1, "MaxAttempts": 120}
-        )
+            status = "CREATING"
+        if status != "ACTIVE":
+            client.get_waiter("table_exists").wait(
+                TableName=name, WaiterConfig={"Delay": 1, "MaxAttempts": 120}
+            )
         _protect(client, name, table)
     return created
 

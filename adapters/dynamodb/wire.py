@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
@@ -33,14 +34,12 @@ def new_client(env: Mapping[str, str], *, validate: bool) -> "DynamoDBClient":
             credentials. What is missing, boto3 looks for in its own places.
         validate: check requests on this side, which costs a third of the time of a transaction.
     """
-    session = boto3.session.Session(
+    return _session().client(
+        "dynamodb",
         aws_access_key_id=env.get("AWS_ACCESS_KEY_ID"),
         aws_secret_access_key=env.get("AWS_SECRET_ACCESS_KEY"),
         aws_session_token=env.get("AWS_SESSION_TOKEN"),
         region_name=env.get("AWS_REGION") or env.get("AWS_DEFAULT_REGION"),
-    )
-    return session.client(
-        "dynamodb",
         endpoint_url=env.get("AWS_ENDPOINT_URL_DYNAMODB") or env.get("AWS_ENDPOINT_URL"),
         config=Config(
             connect_timeout=CONNECT_TIMEOUT_S,
@@ -142,3 +141,9 @@ class Wire:
         else:
             doubtful = response is not None and response[0].status_code >= 500
         self._call.in_doubt = doubtful or getattr(self._call, "in_doubt", False)
+
+
+@cache
+def _session() -> boto3.session.Session:
+    """Share the parsed model of the service, the larger part of what a client costs."""
+    return boto3.session.Session()

@@ -1,0 +1,50 @@
+"""The DynamoDB adapter over each engine, with empty tables of its own."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from eventsourcing.persistence import InfrastructureFactory
+
+# Before any client is made: one whose session is older than moto goes past it.
+from moto import mock_aws
+
+from adapters.dynamodb import Factory
+from adapters.dynamodb.tables import create_tables
+from tests.support.aws import REGION
+
+_ENV = {
+    "PERSISTENCE_MODULE": "adapters.dynamodb",
+    "AWS_REGION": REGION,
+    "AWS_SECRET_ACCESS_KEY": "unused",
+    "LEADS_DYNAMODB_VALIDATE": "yes",
+    "LEADS_SETTLE_SECONDS": "0",
+}
+
+
+@contextmanager
+def on_ministack(
+    endpoint: str, account: str, *, idempotency_index: bool = True, **env: str
+) -> Iterator[Factory]:
+    """Lend a factory whose tables are in an account of ministack."""
+    where = {"AWS_ENDPOINT_URL": endpoint, "AWS_ACCESS_KEY_ID": account}
+    with _made({**_ENV, **where, **env}, idempotency_index=idempotency_index) as factory:
+        yield factory
+
+
+@contextmanager
+def on_moto(*, idempotency_index: bool = True) -> Iterator[Factory]:
+    """Lend a factory whose tables are in this process; for one thread only (moto loses writes)."""
+    env = {**_ENV, "AWS_ACCESS_KEY_ID": "unused", "LEADS_DYNAMODB_WORKERS": "1"}
+    with mock_aws(), _made(env, idempotency_index=idempotency_index) as factory:
+        yield factory
+
+
+@contextmanager
+def _made(env: dict[str, str], *, idempotency_index: bool) -> Iterator[Factory]:
+    factory = InfrastructureFactory.construct(env)
+    assert isinstance(factory, Factory)
+    try:
+        create_tables(factory.client, factory.names, idempotency_index=idempotency_index)
+        yield factory
+    finally:
+        factory.close()
