@@ -117,7 +117,7 @@ def occurred_at(draft: Draft, now: str, problems: Problems) -> str:
     except ValueError as error:
         problems.append(FieldError("/occurredAt", str(error)))
         return now
-    if occurred_at > instants.shift(now, MAX_AHEAD):
+    if occurred_at > now and occurred_at > instants.shift(now, MAX_AHEAD):
         minutes = int(MAX_AHEAD.total_seconds() // 60)
         detail = f"is more than {minutes} minutes in the future"
         problems.append(FieldError("/occurredAt", detail))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from functools import cache
 from typing import Any, Final
 
 _CAPITAL: Final = re.compile(r"(?<=[a-z0-9])([A-Z])")
@@ -35,5 +36,11 @@ class Part:
     def _spelled(self, name: str) -> str:
         if self.fields.get(name) is not None:
             return name
-        snake = _CAPITAL.sub(r"_\1", name).lower()
+        snake = _snake(name)
         return snake if self.fields.get(snake) is not None else name
+
+
+@cache
+def _snake(name: str) -> str:
+    # Only names that a source asks for come here, so the cache is as small as their number.
+    return _CAPITAL.sub(r"_\1", name).lower()
