@@ -88,9 +88,14 @@ def api_keys(organization_id: str) -> str:
     return f"{organization_id}#ADMIN#APIKEY"
 
 
-def quarantine(organization_id: str, received_at: str, quarantine_id: str) -> Key:
-    """One thing that could not be translated, kept raw; the partition lists them by arrival."""
-    return Key(f"{organization_id}#QUARANTINE", f"{received_at}#{quarantine_id}")
+def quarantines(organization_id: str) -> str:
+    """PK of what could not be translated; its ids are UUIDv7, so it is listed by arrival."""
+    return f"{organization_id}#QUARANTINE"
+
+
+def quarantine(organization_id: str, quarantine_id: str) -> Key:
+    """One thing that could not be translated, kept raw, found by its id alone."""
+    return Key(quarantines(organization_id), quarantine_id)
 
 
 def shard(lead: str) -> int:
