@@ -38,12 +38,13 @@ from projections.memories.rules.feature_stats import (
     INSTANT,
     KEPT_ACTS,
     MESSAGE,
-    SCORE,
     SCORE_SCALE,
     TAG,
-    moment,
-    packed_instant,
-    unpacked,
+    local_time,
+    packed_second,
+    second_of,
+    unpacked_score,
+    unpacked_second,
 )
 
 Number = int | float
@@ -121,7 +122,7 @@ class _History:
     def __init__(self, states: Mapping[Name, Cells], as_of: str) -> None:
         self.states = states
         self.as_of = as_of
-        self.now = unpacked(packed_instant(as_of))
+        self.now = second_of(as_of)
         self.totals = states.get(("purchase", "totals"), {})
         self._stats = states.get(FEATURE_STATS, {})
 
@@ -133,9 +134,8 @@ class _History:
     def recent(self, kind: str, days: int) -> list[str]:
         """Return the elements of the days that end with `as_of`."""
         elements = self.elements(kind)
-        after = packed_instant(shift(self.as_of, timedelta(days=-days))) + _AFTER
-        until = packed_instant(self.as_of) + _AFTER
-        return elements[bisect_right(elements, after) : bisect_right(elements, until)]
+        first = bisect_right(elements, packed_second(self.now - days * _DAY) + _AFTER)
+        return elements[first : bisect_right(elements, packed_second(self.now) + _AFTER)]
 
     def of_type(self, memory_type: str, kind: str) -> Iterator[Cells]:
         """Yield the cells of all memories of a type whose key begins with `{kind}:`."""
@@ -154,10 +154,10 @@ def _contact(history: _History, timezone: str) -> dict[str, Number]:
     found: dict[str, Number] = {"channel_diversity": len(history.elements("newest20:channels"))}
     if not acts:
         return found
-    found["recency_days"] = history.days_since(unpacked(acts[-1][:INSTANT]))
+    found["recency_days"] = history.days_since(unpacked_second(acts[-1]))
     zone = ZoneInfo(timezone)
-    newest_first = sorted({unpacked(act[:INSTANT]) for act in acts}, reverse=True)
-    times = [moment(second).astimezone(zone) for second in newest_first]
+    newest_first = dict.fromkeys(act[:INSTANT] for act in reversed(acts))
+    times = [local_time(unpacked_second(each), zone) for each in newest_first]
     found["preferred_hour_of_day"] = _mode([time.hour for time in times])
     found["preferred_day_of_week"] = _mode([time.isoweekday() for time in times])
     if gaps := _response_gaps(acts, history.elements("newest20:replies")):
@@ -183,7 +183,7 @@ def _response_gaps(acts: Sequence[str], replies: Sequence[str]) -> list[int]:
         message = act[:INSTANT]
         place = bisect_left(replies, message) - 1
         if place >= 0 and replies[place] >= before:
-            gaps.append(unpacked(message) - unpacked(replies[place]))
+            gaps.append(unpacked_second(message) - unpacked_second(replies[place]))
         before = message
     return [gap for gap in gaps if gap <= _LONGEST_RESPONSE]
 
@@ -202,7 +202,7 @@ def _money(history: _History, currency: str | None) -> dict[str, Number]:
         "monetary_total": 0,
     }
     if purchases:
-        bought = unpacked(packed_instant(totals["max:bought"]))
+        bought = second_of(totals["max:bought"])
         found["days_since_last_purchase"] = history.days_since(bought)
     if currency in purchases:
         total = totals["count:spent"][currency] / 10 ** exponent(currency)
@@ -226,10 +226,7 @@ def _conversations(history: _History) -> dict[str, Number]:
 
 
 def _sentiment(history: _History) -> float | None:
-    scores = [
-        unpacked(each[INSTANT : INSTANT + SCORE])
-        for each in history.recent("newest50:sentiments", 30)
-    ]
+    scores = [unpacked_score(each) for each in history.recent("newest50:sentiments", 30)]
     return sum(scores) / len(scores) / SCORE_SCALE if scores else None
 
 
@@ -243,7 +240,7 @@ def _converted(history: _History) -> set[str]:
         start = begun[:INSTANT]
         place = bisect_left(unnamed, start)
         if place < len(unnamed):
-            followed = unpacked(unnamed[place]) - unpacked(start)
+            followed = unpacked_second(unnamed[place]) - unpacked_second(start)
             if followed <= _CONVERTS_WITHIN:
                 found.add(begun[INSTANT:])
     return found
@@ -278,7 +275,7 @@ def _engagement(history: _History) -> float:
     which is in the middle where nobody noted it.
     """
     acts = history.elements("newest50:acts")
-    lately = exp(-history.days_since(unpacked(acts[-1][:INSTANT])) / 30) if acts else 0.0
+    lately = exp(-history.days_since(unpacked_second(acts[-1])) / 30) if acts else 0.0
     often = min(len(history.recent("newest200:conversations", 30)) / 8, 1)
     delivered = _delivered(history)
     engaged = sum("min:engaged" in cells for cells in delivered)

@@ -13,12 +13,13 @@ arrival ends in the same row; what belongs together is joined when features are 
     newest200:discounts      asked for in a named conversation: instant, conversation
     newest200:purchases      instant, event, then the conversation where one is named
     newest50:campaigns       delivered: instant, event
-    newest50:sentiments      instant, score in hundred-thousandths, event
+    newest50:sentiments      instant, score in thousandths, event
 """
 
 import hashlib
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, tzinfo
 from typing import Final
 
 from domain.event import LeadEvent
@@ -32,13 +33,13 @@ FEATURE_STATS: Final[Name] = ("behavioral", "feature_stats")
 INSTANT: Final = 6
 """Characters of an instant: seconds since 2000, in an alphabet that sorts as its digits do."""
 
-SCORE: Final = 3
+SCORE: Final = 2
 TAG: Final = 3
 """Characters that tell two events of one second apart (an order is often several purchases)."""
 
 CONVERSATION: Final = 6
 MESSAGE: Final = "m"
-SCORE_SCALE: Final = 100_000
+SCORE_SCALE: Final = 1_000
 
 KEPT_ACTS: Final = 50
 
@@ -59,9 +60,9 @@ _REPORTS: Final = (
 """Reports; those of a DIRECT source still say that the lead was there."""
 
 _ALPHABET: Final = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
-_DIGITS: Final = {character: digit for digit, character in enumerate(_ALPHABET)}
-_EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
-_SECOND: Final = timedelta(seconds=1)
+_PAIRS: Final = [high + low for high in _ALPHABET for low in _ALPHABET]
+_NUMBERS: Final = {pair: number for number, pair in enumerate(_PAIRS)}
+_EPOCH: Final = int(datetime(2000, 1, 1, tzinfo=UTC).timestamp())
 _MAX_CHANNEL_CHARACTERS: Final = 40
 
 
@@ -82,20 +83,32 @@ def statistics(event: LeadEvent, stamped: str) -> Iterator[Contribution]:  # noq
 
 def packed_instant(instant: str) -> str:
     """Return the second of an instant as characters that sort as time does."""
-    return _packed((to_datetime(instant) - _EPOCH) // _SECOND, INSTANT)
+    return packed_second(second_of(instant))
 
 
-def unpacked(text: str) -> int:
-    """Return a packed number: of an instant, its seconds since 2000."""
-    number = 0
-    for character in text:
-        number = number << 6 | _DIGITS[character]
-    return number
+def second_of(instant: str) -> int:
+    """Return the seconds since 2000, without the fraction."""
+    return int(to_datetime(instant).timestamp()) - _EPOCH
 
 
-def moment(seconds: int) -> datetime:
-    """Return the UTC time so many seconds after the beginning of 2000."""
-    return _EPOCH + seconds * _SECOND
+def packed_second(second: int) -> str:
+    """Return seconds since 2000 as characters."""
+    return _PAIRS[second >> 24] + _PAIRS[second >> 12 & 4095] + _PAIRS[second & 4095]
+
+
+def unpacked_second(text: str) -> int:
+    """Return the seconds since 2000 of text that begins with a packed instant."""
+    return _NUMBERS[text[:2]] << 24 | _NUMBERS[text[2:4]] << 12 | _NUMBERS[text[4:INSTANT]]
+
+
+def local_time(second: int, zone: tzinfo) -> datetime:
+    """Return the local time so many seconds after 2000 began in UTC."""
+    return datetime.fromtimestamp(_EPOCH + second, zone)
+
+
+def unpacked_score(sentiment: str) -> int:
+    """Return the score of an element of `newest50:sentiments`, in thousandths."""
+    return _NUMBERS[sentiment[INSTANT : INSTANT + SCORE]]
 
 
 def _is_act(event: LeadEvent) -> bool:
@@ -132,7 +145,7 @@ def _note_campaign(cells: Cells, event: LeadEvent, at: str) -> None:
 
 
 def _note_sentiment(cells: Cells, event: LeadEvent, at: str) -> None:
-    score = _packed(numbers.scaled(event.payload["score"], SCORE_SCALE), SCORE)
+    score = _PAIRS[numbers.scaled(event.payload["score"], SCORE_SCALE)]
     cells["newest50:sentiments"] = [at + score + _hashed(event.event_id, TAG)]
 
 
@@ -150,9 +163,5 @@ _NOTES: Final[dict[str, Callable[[Cells, LeadEvent, str], None]]] = {
 }
 
 
-def _packed(number: int, width: int) -> str:
-    return "".join(_ALPHABET[number >> shift & 63] for shift in range(6 * width - 6, -1, -6))
-
-
 def _hashed(name: str, width: int) -> str:
-    return "".join(_ALPHABET[byte & 63] for byte in hashlib.sha256(name.encode()).digest()[:width])
+    return urlsafe_b64encode(hashlib.sha256(name.encode()).digest()[:width])[:width].decode()
