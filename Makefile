@@ -77,7 +77,7 @@ test: $(DEV) $(PROJECT) $(MINISTACK) ## Run the tests (ARGS="-k append")
 .PHONY: lint
 lint: $(DEV) $(PROJECT) ## Check format, style, types and import contracts
 	@failed=0; \
-	for check in 'ruff format --check .' 'ruff check .' mypy lint-imports; do \
+	for check in 'ruff format --check .' 'ruff check .' mypy 'lint-imports --no-cache'; do \
 		printf '> %s\n' "$$check"; \
 		$(VENV)/bin/$$check || failed=1; \
 	done; \
