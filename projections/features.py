@@ -74,12 +74,12 @@ _AFTER: Final = "~"
 class FeatureVector:
     """The features of a lead at one instant.
 
-    `values` has the names of `FEATURES`, in that order; one that is not defined for the lead (days
+    `features` has the names of `FEATURES`, in that order; one that is not defined for the lead (days
     since a purchase that never was) is absent. `currency` is that of the monetary ones, None if
     nothing was bought. `version` is of the definitions.
     """
 
-    values: dict[str, Number]
+    features: dict[str, Number]
     computed_at: str
     currency: str | None
     version: int = VERSION
@@ -110,10 +110,10 @@ def features(
         **_conversations(history),
         **_campaigns(history),
         "support_ticket_rate_30d": _tickets(history, 30),
-        "engagement_score": _engagement(history),
     }
-    values = {name: round(found[name], _PLACES) for name in FEATURES if name in found}
-    return FeatureVector(values=values, computed_at=as_of, currency=main)
+    found["engagement_score"] = _engagement(history, found)
+    rounded = {name: round(found[name], _PLACES) for name in FEATURES if name in found}
+    return FeatureVector(features=rounded, computed_at=as_of, currency=main)
 
 
 class _History:
@@ -124,6 +124,9 @@ class _History:
         self.as_of = as_of
         self.now = second_of(as_of)
         self.totals = states.get(("purchase", "totals"), {})
+        self.campaigns = [
+            cells for cells in self.of_type("campaign", "campaign") if "min:delivered" in cells
+        ]
         self._stats = states.get(FEATURE_STATS, {})
 
     def elements(self, kind: str) -> list[str]:
@@ -216,18 +219,14 @@ def _conversations(history: _History) -> dict[str, Number]:
     }
     if stats := history.states.get(("behavioral", "conversation_stats")):
         found["avg_messages_per_conversation"] = stats["add:messages"] / stats["add:events"]
-    if (sentiment := _sentiment(history)) is not None:
-        found["sentiment_avg_30d"] = sentiment
+    if sentiments := history.recent("newest50:sentiments", 30):
+        total = sum(unpacked_score(each) for each in sentiments)
+        found["sentiment_avg_30d"] = total / len(sentiments) / SCORE_SCALE
     if begun := {each[INSTANT:] for each in history.elements("newest200:conversations")}:
         discounts = {each[INSTANT:] for each in history.elements("newest200:discounts")}
         found["discount_request_rate"] = len(begun & discounts) / len(begun)
         found["conversion_rate"] = len(begun & _converted(history)) / len(begun)
     return found
-
-
-def _sentiment(history: _History) -> float | None:
-    scores = [unpacked_score(each) for each in history.recent("newest50:sentiments", 30)]
-    return sum(scores) / len(scores) / SCORE_SCALE if scores else None
 
 
 def _converted(history: _History) -> set[str]:
@@ -236,13 +235,12 @@ def _converted(history: _History) -> set[str]:
     named = INSTANT + TAG
     found = {each[named:] for each in purchases if len(each) > named}
     unnamed = [each[:INSTANT] for each in purchases if len(each) == named]
+    earliest = [packed_second(unpacked_second(each) - _CONVERTS_WITHIN) for each in unnamed]
     for begun in history.elements("newest200:conversations"):
         start = begun[:INSTANT]
-        place = bisect_left(unnamed, start)
-        if place < len(unnamed):
-            followed = unpacked_second(unnamed[place]) - unpacked_second(start)
-            if followed <= _CONVERTS_WITHIN:
-                found.add(begun[INSTANT:])
+        next_purchase = bisect_left(unnamed, start)
+        if next_purchase < len(unnamed) and earliest[next_purchase] <= start:
+            found.add(begun[INSTANT:])
     return found
 
 
@@ -256,29 +254,23 @@ def _campaigns(history: _History) -> dict[str, Number]:
     found: dict[str, Number] = {
         "campaigns_received_30d": len(history.recent("newest50:campaigns", 30)),
     }
-    delivered = _delivered(history)
-    if delivered:
+    if delivered := history.campaigns:
         for name, how in (("open", "opened"), ("click", "clicked")):
-            reached = sum(how in cells.get("count:how", {}) for cells in delivered)
+            reached = sum(how in cells.get("count:how", ()) for cells in delivered)
             found[f"campaign_{name}_rate"] = reached / len(delivered)
     return found
 
 
-def _delivered(history: _History) -> list[Cells]:
-    return [cells for cells in history.of_type("campaign", "campaign") if "min:delivered" in cells]
-
-
-def _engagement(history: _History) -> float:
+def _engagement(history: _History, found: Mapping[str, Number]) -> float:
     """Return how engaged the lead is, from 0 to 1.
 
     What counts is how lately and how often they talk, how they answer campaigns, and their mood,
     which is in the middle where nobody noted it.
     """
-    acts = history.elements("newest50:acts")
-    lately = exp(-history.days_since(unpacked_second(acts[-1])) / 30) if acts else 0.0
-    often = min(len(history.recent("newest200:conversations", 30)) / 8, 1)
-    delivered = _delivered(history)
-    engaged = sum("min:engaged" in cells for cells in delivered)
-    answers = engaged / len(delivered) if delivered else 0.0
-    mood = _sentiment(history)
-    return 0.35 * lately + 0.25 * often + 0.25 * answers + 0.15 * (0.5 if mood is None else mood)
+    recency = found.get("recency_days")
+    lately = 0.0 if recency is None else exp(-recency / 30)
+    often = min(found["frequency_conversations_30d"] / 8, 1)
+    engaged = sum("min:engaged" in cells for cells in history.campaigns)
+    answers = engaged / len(history.campaigns) if engaged else 0.0
+    mood = found.get("sentiment_avg_30d", 0.5)
+    return 0.35 * lately + 0.25 * often + 0.25 * answers + 0.15 * mood

@@ -56,7 +56,7 @@ def folded(events: list[LeadEvent]) -> States:
 
 
 def value(events: list[LeadEvent], name: str, **how: str) -> float | None:
-    return features(folded(events), NOW, **how).values.get(name)
+    return features(folded(events), NOW, **how).features.get(name)
 
 
 MOMENTS: Final = st.integers(0, 600).map(lambda seconds: at(seconds=seconds))
@@ -91,7 +91,7 @@ def test_of_more_events_than_are_kept_the_newest_count_in_whatever_order_they_ca
     forward, backward = folded(events), folded(events[::-1])
 
     assert forward == backward
-    vector = features(forward, NOW).values
+    vector = features(forward, NOW).features
     assert vector["frequency_conversations_30d"] == 200
     assert vector["discount_request_rate"] == 0.5
 

@@ -52,7 +52,7 @@ def test_features_are_what_was_worked_out_by_hand(written: Any, vector: Any):
         currency=vector.get("asked"),
     )
 
-    assert found.values == vector["features"]
+    assert found.features == vector["features"]
     assert (found.computed_at, found.currency) == (as_of, vector["currency"])
 
 
