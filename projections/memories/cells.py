@@ -1,22 +1,19 @@
 """Cells: what rows of memories are made of, and how they merge.
 
 Merging is commutative and associative, so any order of arrival, any batching and any number of
-workers end in the same bytes. Cells therefore hold no floats, whose sums depend on the order.
-A cell is named `kind:name`:
+workers end in the same bytes; sums of floats would not. A cell is named `kind:name`:
 
     last       [precedence, stamp, value]; the higher precedence wins, then the later stamp
-    first      [stamp, value]; the earlier stamp wins
     min, max   an integer, or an instant as text
     add        an integer; the sum
     count      {label: integer}; the sum of each label
     maxmap     {label: integer or instant}; the greatest of each label
-    lastmap    {label: [precedence, stamp, value]}; `last` of each label
     days       {YYYY-MM-DD: [sum, n]}; sums of each day, from 90 days before the newest day on
     newestK    sorted list of elements that compare among themselves (stamps, or lists that begin
                with one); the K greatest of the union; K is 20, 50 or 200
 
-An event gives a register (`last`, `first`, one label of `lastmap`) one value at most: between two
-values of one stamp the order of arrival would decide.
+An event gives a `last` cell one value at most: between two values of one stamp the order of arrival
+would decide. What is added or compared is never a float; a value of `last` is whatever was stated.
 """
 
 from bisect import bisect_left
@@ -89,19 +86,7 @@ def day_before(day: str, days: int) -> str:
 
 def _last(cells: Cells, name: str, value: list[Any]) -> None:
     mine = cells.get(name)
-    if mine is None or _beats(value, mine):
-        cells[name] = value
-
-
-def _beats(challenger: list[Any], holder: list[Any]) -> bool:
-    if challenger[0] != holder[0]:
-        return bool(challenger[0] > holder[0])
-    return bool(challenger[1] > holder[1])
-
-
-def _first(cells: Cells, name: str, value: list[Any]) -> None:
-    mine = cells.get(name)
-    if mine is None or value[0] < mine[0]:
+    if mine is None or (value[0], value[1]) > (mine[0], mine[1]):
         cells[name] = value
 
 
@@ -134,12 +119,6 @@ def _maxmap(cells: Cells, name: str, value: dict[str, Any]) -> None:
     mine = cells.setdefault(name, {})
     for label, challenger in value.items():
         _max(mine, label, challenger)
-
-
-def _lastmap(cells: Cells, name: str, value: dict[str, list[Any]]) -> None:
-    mine = cells.setdefault(name, {})
-    for label, challenger in value.items():
-        _last(mine, label, challenger)
 
 
 def _days(cells: Cells, name: str, value: dict[str, list[int]]) -> None:
@@ -181,13 +160,11 @@ def _newest(limit: int) -> _Merge:
 
 _KINDS: Final[dict[str, _Merge]] = {
     "last": _last,
-    "first": _first,
     "min": _min,
     "max": _max,
     "add": _add,
     "count": _count,
     "maxmap": _maxmap,
-    "lastmap": _lastmap,
     "days": _days,
     **{f"newest{limit}": _newest(limit) for limit in (20, 50, 200)},
 }

@@ -132,12 +132,17 @@ def slug(text: str) -> str:
 
 def chosen(payload: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """Return the fields that are stated, free text cut to what a memory keeps."""
-    return {name: clipped(payload[name]) for name in names if payload.get(name) is not None}
+    out = {}
+    for name in names:
+        value = payload.get(name)
+        if value is not None:
+            out[name] = value[:MAX_TEXT_CHARACTERS] if isinstance(value, str) else value
+    return out
 
 
-def clipped(value: Any) -> Any:
-    """Return text cut to what a memory keeps; anything else as it is."""
-    return value[:MAX_TEXT_CHARACTERS] if isinstance(value, str) else value
+def clipped(text: str) -> str:
+    """Return text cut to what a memory keeps."""
+    return text[:MAX_TEXT_CHARACTERS]
 
 
 def newest_instant(cells: Cells) -> str:

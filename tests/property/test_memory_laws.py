@@ -2,7 +2,7 @@
 
 import itertools
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hypothesis import given
@@ -14,11 +14,12 @@ from domain.items import row_item
 from domain.keys import Key
 from domain.limits import check_key, item_size
 from domain.ports.storage import Row
+from projections import ALL
+from projections.folding import Fold, touched
 from projections.memories import MEMORIES, contributions, states_by_name
 from projections.memories.cells import Cells, merge
 from projections.memories.declaration import RULES
 from projections.memories.render import Memory, render_all
-from projections.projection import Rows
 from tests.support.strategies import LEAD, PAYLOADS, arrived, event, histories
 
 NOW = "2026-03-21T00:00:00.000000Z"
@@ -30,19 +31,17 @@ def live(batches: Sequence[Sequence[LeadEvent]]) -> Stored:
     """Fold batch after batch, each from rows as they were stored by the one before."""
     stored: Stored = {}
     for batch in batches:
-        touched = {key for each in batch for key in MEMORIES.keys(each)}
-        rows = Rows(MEMORIES, {key: stored.get(key) for key in touched})
-        for each in batch:
-            MEMORIES.evolve(rows, each)
-        stored.update({key: row for key, row in rows.encoded(LEAD).items() if row is not None})
+        loaded = {key: stored.get(key) for key in touched(ALL, batch)}
+        stored |= folded(batch, loaded)
     return stored
 
 
-def rebuilt(events: Sequence[LeadEvent]) -> Stored:
-    rows = Rows(MEMORIES, None)
+def folded(events: Sequence[LeadEvent], loaded: Mapping[Key, Row | None] | None = None) -> Stored:
+    """Fold from these rows, or from nothing."""
+    fold = Fold(ALL, LEAD, loaded)
     for each in events:
-        MEMORIES.evolve(rows, each)
-    return {key: row for key, row in rows.encoded(LEAD).items() if row is not None}
+        fold.evolve(each)
+    return fold.rows()
 
 
 def in_order(events: Sequence[LeadEvent]) -> list[LeadEvent]:
@@ -66,8 +65,8 @@ def test_any_order_and_any_batching_end_in_the_same_rows(history: list[LeadEvent
 
     rows = live(batches)
 
-    assert rows == rebuilt(in_order(history))
-    assert read(rows) == read(rebuilt(history))
+    assert rows == folded(in_order(history))
+    assert read(rows) == read(folded(history))
 
 
 @given(histories(min_size=21, max_size=60), st.randoms(use_true_random=False))
@@ -76,14 +75,14 @@ def test_one_event_at_a_time_backwards_ends_in_the_same_rows(
 ):
     backwards = arrived(in_order(history)[::-1])
 
-    assert live([[each] for each in backwards]) == rebuilt(in_order(history))
+    assert live([[each] for each in backwards]) == folded(in_order(history))
 
 
 @given(histories(), st.data())
 def test_parts_folded_apart_merge_to_the_whole_in_either_order(history: list[LeadEvent], data: Any):
     cut = data.draw(st.integers(0, len(history)))
-    one, other = decoded(rebuilt(history[:cut])), decoded(rebuilt(history[cut:]))
-    whole = rebuilt(in_order(history))
+    one, other = decoded(folded(history[:cut])), decoded(folded(history[cut:]))
+    whole = folded(in_order(history))
 
     for left, right in ((one, other), (other, one)):
         cells: dict[Key, Cells] = {}
@@ -95,7 +94,7 @@ def test_parts_folded_apart_merge_to_the_whole_in_either_order(history: list[Lea
 
 @given(histories())
 def test_rows_and_what_is_read_from_them_survive_storage(history: list[LeadEvent]):
-    rows = rebuilt(history)
+    rows = folded(history)
 
     again = {key: MEMORIES.encode(LEAD, key, MEMORIES.decode(row)) for key, row in rows.items()}
 
@@ -105,7 +104,7 @@ def test_rows_and_what_is_read_from_them_survive_storage(history: list[LeadEvent
 
 @given(histories())
 def test_nothing_that_is_added_or_compared_is_a_float(history: list[LeadEvent]):
-    for cells in decoded(rebuilt(history)).values():
+    for cells in decoded(folded(history)).values():
         for name, value in cells.items():
             assert not floats(value[:2] if name.startswith("last:") else value)
 
@@ -116,19 +115,19 @@ def test_an_event_names_each_memory_once_and_keys_tell_the_rows_it_touches(
 ):
     for each in history:
         names = [(memory_type, key) for memory_type, key, _ in contributions(each)]
-        touched = rebuilt([each])
+        rows = folded([each])
 
         assert len(set(names)) == len(names)
-        assert set(MEMORIES.keys(each)) == set(touched)
-        assert all(MEMORIES.owns(key) for key in touched)
-        assert {key.pk for key in touched} <= set(MEMORIES.partitions(LEAD))
+        assert set(MEMORIES.keys(each)) == set(rows)
+        assert all(MEMORIES.owns(key) for key in rows)
+        assert {key.pk for key in rows} <= set(MEMORIES.partitions(LEAD))
 
 
 @given(histories(max_size=10))
 def test_folding_leaves_the_event_as_it_was(history: list[LeadEvent]):
     before = [canonical.dumps(each.payload) for each in history]
 
-    rebuilt(history + history)
+    folded(history + history)
 
     assert [canonical.dumps(each.payload) for each in history] == before
 
@@ -142,7 +141,7 @@ def test_a_memory_names_the_newest_events_it_stands_on_and_counts_them_all(
         for memory_type, key, _ in contributions(each):
             names.setdefault((memory_type, key), []).append(each)
 
-    for memory in read(rebuilt(history)):
+    for memory in read(folded(history)):
         given_by = names[memory.memory_type, memory.key]
         ids = [each.event_id for each in given_by[::-1]]
         assert memory.source_event_count == len(given_by)
@@ -188,7 +187,7 @@ def test_a_row_with_full_provenance_stays_within_two_kilobytes():
         for number in range(1, 41)
     ]
 
-    rows = rebuilt(events)
+    rows = folded(events)
 
     sizes = {key.sk: item_size(row_item(row)) for key, row in rows.items()}
     assert {sk: size for sk, size in sizes.items() if size > 2048} == {}

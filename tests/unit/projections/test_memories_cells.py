@@ -52,21 +52,11 @@ def test_stamps_of_any_precision_sort_like_time_then_event_id():
     [
         ("last:x", [[2, "b", "B"], [2, "a", "A"], [2, "c", "C"]], [2, "c", "C"]),
         ("last:x", [[3, "a", "said"], [0, "c", "guessed"], [2, "b", "seen"]], [3, "a", "said"]),
-        ("first:x", [["b", "B"], ["a", "A"], ["c", "C"]], ["a", "A"]),
         ("min:x", ["b", "a", "c"], "a"),
         ("max:x", ["b", "c", "a"], "c"),
         ("add:x", [1, 20, 300], 321),
         ("count:x", [{"a": 1}, {"b": 2, "a": 10}, {"a": 100}], {"a": 111, "b": 2}),
         ("maxmap:x", [{"a": "1"}, {"a": "3", "b": "1"}, {"a": "2"}], {"a": "3", "b": "1"}),
-        (
-            "lastmap:x",
-            [
-                {"a": [2, "1", "i"]},
-                {"a": [2, "3", "iii"], "b": [2, "1", "j"]},
-                {"a": [2, "2", "ii"]},
-            ],
-            {"a": [2, "3", "iii"], "b": [2, "1", "j"]},
-        ),
         (
             "days:x",
             [{"2026-04-01": [500, 1]}, {"2026-01-01": [900, 1]}, {"2026-04-01": [250, 2]}],
@@ -100,7 +90,6 @@ def test_merging_leaves_the_contribution_as_it_was():
     contribution: Cells = {
         "count:x": {"a": 1},
         "maxmap:x": {"a": "1"},
-        "lastmap:x": {"a": [2, "1", "i"]},
         "days:x": {"2026-01-01": [900, 1]},
         "newest20:x": ["1"],
         "last:x": [2, "1", "i"],
