@@ -1,11 +1,11 @@
 """The state table on DynamoDB."""
 
-from adapters.actions import row_key
+from adapters.actions import check_row, row_key
 from adapters.dynamodb import codec, lists
 from adapters.dynamodb.requests import Request, condition_of
-from adapters.dynamodb.tables import STATE, check_keys
+from adapters.dynamodb.tables import STATE
 from adapters.dynamodb.wire import Wire
-from domain import items, limits
+from domain import items
 from domain.keys import Key
 from domain.ports.storage import Condition, Page, Row
 
@@ -46,15 +46,9 @@ class DynamoStateTable:
             errors.LimitExceeded: DynamoDB would refuse the row; nothing was sent.
             errors.Uncertain: it may have been written.
         """
-        item = items.row_item(row)
-        check_keys(STATE, item)
-        limits.check_item(item)
+        item = codec.encode(check_row(row))
         return self._wire.put(
-            {
-                "TableName": self._wire.names.state,
-                "Item": codec.encode(item),
-                **_guard(condition),
-            }
+            {"TableName": self._wire.names.state, "Item": item, **_guard(condition)}
         )
 
     def delete(self, key: Key, condition: Condition | None = None) -> bool:

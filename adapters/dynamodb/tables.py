@@ -4,6 +4,8 @@
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from domain.limits import Item, check_key
@@ -32,7 +34,8 @@ class Index(NamedTuple):
     """Part of the table's own partition: consistent, and made with the table or never."""
 
 
-class Table(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Table:
     """A table: its keys, its indexes, and what must never happen to it by accident."""
 
     pk: KeyAttribute
@@ -81,10 +84,9 @@ def check_keys(table: Table, item: Item) -> None:
     Raises:
         LimitExceeded: a key is empty or too long.
     """
-    check_key(str(item[table.pk.name]), str(item[table.sk.name]))
-    for index in table.indexes:
-        if index.pk.name in item and index.sk.name in item:
-            check_key(str(item[index.pk.name]), str(item[index.sk.name]), index=index.name)
+    for pk, sk, index in _key_names(table):
+        if pk in item and sk in item:
+            check_key(str(item[pk]), str(item[sk]), index=index)
 
 
 def create_tables(
@@ -134,6 +136,13 @@ def request_for(name: str, table: Table, *, idempotency_index: bool = True) -> d
         if described:
             request[kind] = described
     return request
+
+
+@cache
+def _key_names(table: Table) -> list[tuple[str, str, str]]:
+    """Return (partition, sort, whose) for the keys of a table and of its indexes."""
+    indexes = [(index.pk.name, index.sk.name, index.name) for index in table.indexes]
+    return [(table.pk.name, table.sk.name, "the table"), *indexes]
 
 
 def _index(index: Index) -> Mapping[str, Any]:
