@@ -110,25 +110,16 @@ def test_what_is_wrong_is_told_in_the_senders_own_form():
     ]
 
 
+NAMES = (
+    "event metadata source data lead key channel channelIdentifier phoneNumber email "
+    "eventType occurredAt payload PK SK x"
+).split()
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text("aA_#Z-:2é", max_size=5),
     lambda inner: (
         st.lists(inner, max_size=2)
         | st.dictionaries(
-            st.sampled_from(
-                [
-                    "event",
-                    "metadata",
-                    "source",
-                    "data",
-                    "lead",
-                    "key",
-                    "channel",
-                    "phoneNumber",
-                    "PK",
-                ]
-                + ["channelIdentifier", "occurredAt", "eventType", "payload", "SK", "email", "x"]  # noqa: RUF005 - two lines of names
-            ),
+            st.sampled_from(NAMES),
             inner,
             max_size=4,
         )
