@@ -43,7 +43,7 @@ LOGGED: Final = frozenset(
 _OUR_ID: Final = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.ASCII
 )
-_WORD: Final = re.compile(r"[!-~]{1,200}", re.ASCII)
+_WORD: Final = re.compile(r"[A-Za-z0-9_.:/{}*#-]{1,200}", re.ASCII)
 _EVENT_NAME: Final = re.compile(r"[a-z][a-z0-9_.]{0,79}", re.ASCII)
 _MAX_FRAMES: Final = 30
 

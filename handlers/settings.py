@@ -79,6 +79,9 @@ class Settings(BaseModel):
     sqlite_synchronous: Annotated[Literal["FULL", "NORMAL"], BeforeValidator(_upper)] = Field(
         default="FULL", description="FULL survives a power cut; NORMAL may lose the last commits."
     )
+    sqlite_busy_ms: int = Field(
+        default=5000, ge=0, le=600_000, description="How long to wait for another process's write."
+    )
     dynamodb_table: _Table = Field(
         default="gogenetic-agent-dev", description="The DynamoDB table of views and records."
     )

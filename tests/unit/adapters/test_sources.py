@@ -110,10 +110,24 @@ def test_what_is_wrong_is_told_in_the_senders_own_form():
     ]
 
 
-NAMES = (
-    "event metadata source data lead key channel channelIdentifier phoneNumber email "
-    "eventType occurredAt payload PK SK x"
-).split()
+NAMES = [
+    "event",
+    "metadata",
+    "source",
+    "data",
+    "lead",
+    "key",
+    "channel",
+    "channelIdentifier",
+    "phoneNumber",
+    "email",
+    "eventType",
+    "occurredAt",
+    "payload",
+    "PK",
+    "SK",
+    "x",
+]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text("aA_#Z-:2é", max_size=5),
     lambda inner: (
