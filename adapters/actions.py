@@ -75,18 +75,6 @@ def check_row(row: Row) -> Item:
     return item
 
 
-def checked_row(row: Row) -> Item:
-    """Return the item of a row that is put by itself.
-
-    Raises:
-        LimitExceeded: DynamoDB would refuse it.
-    """
-    item = items.row_item(row)
-    check_keys(STATE, item)
-    limits.check_item(item)
-    return item
-
-
 def row_key(key: keys.Key) -> dict[str, str | int | bytes]:
     """Return the key of a row of the state table as an item."""
     return {STATE.pk.name: key.pk, STATE.sk.name: key.sk}

@@ -1,7 +1,7 @@
 """The log on DynamoDB: one transaction a commit, and its reads."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NoReturn, cast
 
@@ -18,7 +18,7 @@ from adapters.dynamodb import codec, lists
 from adapters.dynamodb.requests import Request, write_of
 from adapters.dynamodb.wire import Wire
 from domain import items, limits
-from domain.errors import LeadError, Unavailable
+from domain.errors import LeadError, Rejected, Unavailable
 from domain.event import Envelope
 from domain.keys import Key
 from domain.limits import Item
@@ -82,12 +82,9 @@ class DynamoRecorder(LeadRecorder, ApplicationRecorder):
         names = self._wire.names
         rows = [_get(names.state, row_key(key)) for key in dict.fromkeys(keys)]
         proofs = [_get(names.log, _receipt_key(key)) for key in dict.fromkeys(receipts)]
-        wanted = [*rows, *proofs]
         found: list[Item | None] = []
         heads: list[Head | None] = []
-        for start in range(0, len(wanted) or 1, _READS_BESIDE_THE_HEAD):
-            part = wanted[start : start + _READS_BESIDE_THE_HEAD]
-            first, *others = self._read_together([_get(names.log, head_key(lead)), *part])
+        for first, *others in self._parts(_get(names.log, head_key(lead)), [*rows, *proofs]):
             heads.append(items.head_of(first) if first else None)
             found += others
         if len({head.rev if head else 0 for head in heads}) != 1:
@@ -193,12 +190,28 @@ class DynamoRecorder(LeadRecorder, ApplicationRecorder):
             return error
         return None
 
-    def _read_together(self, gets: Sequence[Request]) -> list[Item | None]:
-        answer = self._wire.transact_get({"TransactItems": [{"Get": get} for get in gets]})
-        return [
-            codec.decode(response["Item"]) if response.get("Item") else None
-            for response in answer["Responses"]
-        ]
+    def _parts(self, head: Request, wanted: list[Request]) -> Iterator[list[Item | None]]:
+        """Yield what is wanted in order, in parts of one moment each, the head first in each.
+
+        A part whose items are larger than 4 MB together is refused, and read in halves.
+        """
+        size = _READS_BESIDE_THE_HEAD
+        waiting = [wanted[start : start + size] for start in range(0, len(wanted) or 1, size)]
+        while waiting:
+            part = waiting.pop(0)
+            gets = [{"Get": get} for get in (head, *part)]
+            try:
+                answer = self._wire.transact_get({"TransactItems": gets})
+            except Rejected:
+                if len(part) < 2:
+                    raise
+                half = len(part) // 2
+                waiting[:0] = [part[:half], part[half:]]
+                continue
+            yield [
+                codec.decode(response["Item"]) if response.get("Item") else None
+                for response in answer["Responses"]
+            ]
 
     def _read_each(self, wanted: list[codec.Wire]) -> list[Item]:
         """Read items of the log; what DynamoDB leaves unread is asked for again, a few times."""

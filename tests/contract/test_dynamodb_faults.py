@@ -7,11 +7,12 @@ import pytest
 
 from adapters import cursor as cursors
 from domain import keys
-from domain.errors import LimitExceeded, Unavailable, Uncertain
+from domain.errors import LimitExceeded, Rejected, Unavailable, Uncertain
 from domain.ports.storage import Absent, Refused, Row
 from tests.support import make
 from tests.support.dynamodb import on_ministack
 from tests.support.faults import READ, WRITE, Faults, LaggingIndexes, counted
+from tests.support.ministack import new_account
 
 LOCK = Row(keys.Key("CRM_SYNC#session-one", "LEASE"), {"token": "mine"})
 
@@ -19,6 +20,13 @@ LOCK = Row(keys.Key("CRM_SYNC#session-one", "LEASE"), {"token": "mine"})
 @pytest.fixture
 def factory(ministack, account):
     with on_ministack(ministack, account) as factory:
+        yield factory
+
+
+@pytest.fixture(scope="module")
+def idle(ministack):
+    """A store that no test writes to."""
+    with on_ministack(ministack, new_account()) as factory:
         yield factory
 
 
@@ -166,14 +174,12 @@ def test_a_record_in_a_running_transaction_cannot_be_written(factory, faults, op
     ],
 )
 @pytest.mark.parametrize("fault", ["throttle", "be_down", "lose_request", "conflict"])
-def test_a_read_that_fails_is_unavailable_and_works_again_afterwards(
-    factory, faults, operation, read, fault
-):
-    getattr(faults, fault)(operation)
+def test_a_read_that_fails_is_unavailable_and_works_again_afterwards(idle, operation, read, fault):
+    getattr(Faults(idle.client), fault)(operation)
 
     with pytest.raises(Unavailable):
-        read(factory)
-    read(factory)
+        read(idle)
+    read(idle)
 
 
 def test_a_snapshot_of_many_rows_in_which_the_head_moved_is_unavailable(factory, faults):
@@ -197,6 +203,42 @@ def test_a_snapshot_of_many_rows_in_which_the_head_moved_is_unavailable(factory,
         assert recorder.snapshot("lead-one", wanted).head.version == 2
     assert calls.operations == [READ, READ]
     assert [len(call.request["TransactItems"]) for call in calls] == [100, 52]
+
+
+@pytest.mark.parametrize("refused", [1, 2])
+def test_a_snapshot_of_more_than_four_megabytes_is_read_in_parts(factory, faults, refused):
+    record = make.record()
+    rows = tuple(make.row(keys.memory("lead-one", "t", f"{n:02d}"), n=n) for n in range(8))
+    factory.recorder.insert_events([record], commit=make.commit([record], puts=rows))
+    (receipt,) = make.commit([record]).receipts
+    faults.answer("ValidationException", READ, times=refused)
+
+    with counted(factory.client) as calls:
+        found = factory.recorder.snapshot("lead-one", [row.key for row in rows], [receipt.key])
+
+    assert found.rows == {row.key: row for row in rows}
+    assert found.receipts == {receipt.key: receipt}
+    sizes = [len(call.request["TransactItems"]) for call in calls]
+    assert sizes == {1: [10, 5, 6], 2: [10, 5, 3, 3, 6]}[refused]
+
+
+def test_a_row_that_cannot_be_read_ends_the_snapshot(recorder, faults):
+    faults.answer("ValidationException", READ, times=9)
+
+    with pytest.raises(Rejected):
+        recorder.snapshot("lead-one", [keys.memory("lead-one", "t", str(n)) for n in range(4)])
+
+
+def test_a_span_of_time_that_ends_before_it_begins_is_empty_and_asks_nobody(factory):
+    with counted(factory.client) as calls:
+        page = factory.recorder.select_by_time(
+            "lead-one", since=make.instant(2), until=make.instant(1)
+        )
+        events = factory.recorder.select_events("lead-one", gt=5, lte=5)
+
+    assert page == ([], None)
+    assert events == []
+    assert calls == []
 
 
 def test_identities_that_dynamodb_leaves_unread_are_asked_for_again(factory, faults):

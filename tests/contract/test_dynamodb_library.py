@@ -112,5 +112,6 @@ def test_requests_are_validated_here_only_where_that_is_asked_for(setting, valid
     env = {"AWS_REGION": "sa-east-1", "LEADS_DYNAMODB_VALIDATE": setting}
     factory = Factory(env)
 
-    assert isinstance(factory.client._serializer, ParamValidationDecorator) is validates
+    serializer = factory.client._serializer  # type: ignore[attr-defined]
+    assert isinstance(serializer, ParamValidationDecorator) is validates
     factory.close()

@@ -13,6 +13,7 @@ from tests.support import make
 from tests.support.aws import REGION, ministack_client, moto_client
 from tests.support.dynamodb import on_ministack
 from tests.support.faults import counted
+from tests.support.ministack import new_account
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "infra/template.yaml"
@@ -172,9 +173,9 @@ def use_everything(factory):
     state.delete(lock.key, Equal("token", "mine"))
 
 
-@pytest.fixture
-def requests(ministack, account):
-    with on_ministack(ministack, account) as factory, counted(factory.client) as calls:
+@pytest.fixture(scope="module")
+def requests(ministack):
+    with on_ministack(ministack, new_account()) as factory, counted(factory.client) as calls:
         use_everything(factory)
     return calls
 
@@ -200,6 +201,20 @@ def test_every_query_names_a_declared_index_by_its_keys_and_filters_nothing(requ
             "#pk = :pk AND #sk ",
         }
         assert "FilterExpression" not in query
+
+
+def test_all_but_global_indexes_is_read_consistently(requests):
+    reads = [
+        call.request
+        for call in requests
+        if call.operation in {"Query", "GetItem"}
+        and call.request.get("IndexName") in {None, "sequence-index"}
+    ]
+    batches = [call.request for call in requests if call.operation == "BatchGetItem"]
+
+    assert len(reads) >= 6
+    assert {read["ConsistentRead"] for read in reads} == {True}
+    assert [batch["RequestItems"][NAMES.log]["ConsistentRead"] for batch in batches] == [True]
 
 
 def test_no_module_of_the_adapter_can_scan_filter_update_or_batch_write():

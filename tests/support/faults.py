@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 WRITE = "TransactWriteItems"
 READ = "TransactGetItems"
+OPERATIONS = (WRITE, READ, "Query", "GetItem", "BatchGetItem", "PutItem", "DeleteItem")
 
 
 class Faults:
@@ -38,7 +39,7 @@ class Faults:
         if not retries:
             # The first answer of a needs-retry handler counts, and more specific ones are asked
             # first.
-            for operation in client.meta.service_model.operation_names:
+            for operation in OPERATIONS:
                 client.meta.events.register(f"needs-retry.dynamodb.{operation}", _never)
 
     def cancel(self, codes: Sequence[str], *, operation: str = WRITE, times: int = 1) -> None:
