@@ -56,16 +56,18 @@ class Group:
         """
         claims = self._find_lead(recorder)
         while self.pending:
-            facts = self._portion(edition)
-            provisional = [fact.numbered(self._lead, 0) for _, fact in facts]
-            wanted = [*touched(edition.projections, provisional), *self._extra_keys]
+            facts, rows = self._portion(edition)
+            wanted = [*rows, *self._extra_keys]
             snapshot = recorder.snapshot(self._lead, wanted, [_key(fact) for _, fact in facts])
             if snapshot.head and snapshot.head.organization_id != self._organization_id:
                 self._answer_all(NotFound("There is no such lead.", hint="Check the lead's id."))
                 return None
             self._learn(snapshot.receipts.values())
             facts = [each for each in facts if each[0] not in self.answers]
-            planned = self._plan(edition, snapshot, wanted, (facts, claims)) if facts else None
+            if not facts:
+                self._relax()
+                continue
+            planned = self._plan(edition, snapshot, wanted, (facts, claims))
             if planned is not None:
                 return planned
         return None
@@ -74,7 +76,7 @@ class Group:
         """Take the store's answer to the planned commit; tell whether that was a step forward."""
         if answer is None:
             self._learn(self._sent)
-            self._most, self._alone = MAX_EVENTS_A_COMMIT, False
+            self._relax()
             return True
         if isinstance(answer, Refused):
             self._learn(answer.receipts)
@@ -108,21 +110,29 @@ class Group:
         self._lead = found or self._fresh_lead
         return tuple(Identity(name, self._lead) for name in names if name not in claimed)
 
-    def _portion(self, edition: Edition) -> list[Fact]:
-        """Return the next facts that should fit one transaction: at least one, each key once."""
+    def _portion(self, edition: Edition) -> tuple[list[Fact], list[keys.Key]]:
+        """Return the next facts that should fit one transaction, and the rows they touch.
+
+        At least one fact, and each key once.
+        """
         portion: list[Fact] = []
-        rows: set[keys.Key] = set()
+        rows: dict[keys.Key, None] = {}
         seen: set[str] = set()
         for index, fact in self.pending[: self._most]:
             if _key(fact) in seen:
                 continue
-            rows.update(touched(edition.projections, [fact.numbered(self._lead, 0)]))
-            actions = len(rows) + 2 * (len(portion) + 1) + _SPARE_ACTIONS
+            more = self._touched(edition, fact)
+            if more is None and not portion:
+                self._alone, more = True, []
+            if more is None:
+                break
+            actions = len(rows.keys() | more) + 2 * (len(portion) + 1) + _SPARE_ACTIONS
             if portion and actions > limits.MAX_ACTIONS:
                 break
+            rows.update(dict.fromkeys(more))
             seen.add(_key(fact))
             portion.append((index, fact))
-        return portion
+        return portion, list(rows)
 
     def _plan(
         self,
@@ -165,7 +175,20 @@ class Group:
         else:
             index, _ = self.pending.pop(0)
             self.answers[index] = Failed(error)
-            self._most, self._alone = MAX_EVENTS_A_COMMIT, False
+            self._relax()
+
+    def _relax(self) -> None:
+        """Ask for as much as a commit holds again: what was too large is answered."""
+        self._most, self._alone = MAX_EVENTS_A_COMMIT, False
+
+    def _touched(self, edition: Edition, fact: NewEvent) -> list[keys.Key] | None:
+        """Return the rows a fact touches, None if there is one that no store takes."""
+        if self._alone:
+            return []
+        try:
+            return touched(edition.projections, [fact.numbered(self._lead, 0)])
+        except LimitExceeded:
+            return None
 
     def _learn(self, receipts: Iterable[Receipt]) -> None:
         """Answer every pending fact whose key is now known to be taken."""

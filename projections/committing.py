@@ -44,6 +44,11 @@ def rows_follow(head: Head, edition: Edition) -> bool:
     return head.version == 0 or (believed(head, edition) and head.projected == head.version)
 
 
+def outranked(head: Head, edition: Edition) -> bool:
+    """Tell whether the rows are a newer edition's, which an older one leaves alone (rule 8)."""
+    return head.fold_version > edition.fold_version
+
+
 def ground(snapshot: Snapshot, wanted: Sequence[Key]) -> Mapping[Key, Row | None] | None:
     """Return the rows to fold on: those of the snapshot, or None (nothing) before event 1."""
     if snapshot.head is None or snapshot.head.version == 0:

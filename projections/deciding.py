@@ -1,12 +1,20 @@
 """Recording what a decision yields: decided on one moment, committed whole or not at all."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from domain import keys
-from domain.errors import LimitExceeded, NotFound, Rejected, Unavailable, Uncertain
+from domain.errors import (
+    LimitExceeded,
+    NotFound,
+    Rejected,
+    Unavailable,
+    Uncertain,
+    ViewBroken,
+)
 from domain.event import LeadEvent, NewEvent
+from domain.keys import Key
 from domain.ports.storage import Commit, Head, Receipt, Refused
 from projections.committing import (
     commit_alone,
@@ -46,7 +54,7 @@ class Decision:
     lead: str
     decide: Callable[[Ground], Sequence[NewEvent]]
     stands_on: Sequence[Projection]
-    keys: Sequence[keys.Key] = ()
+    keys: Sequence[Key] = ()
     command: Command | None = None
 
 
@@ -71,13 +79,16 @@ class Recording:
         self._nonce = nonce
         self._wanted = list(decision.keys)
         self._taken: set[str] = set()
+        self._tries: dict[tuple[str, int], Recorded] = {}
 
     def run(self, pause: Callable[[int], None]) -> Recorded:
         """Return what was recorded.
 
         Raises:
             Rejected: a fact it insists on was recorded before by something else.
+            ViewBroken: a projection it stands on cannot read an event.
             Unavailable: other writers were faster every time, or the store cannot answer.
+            Uncertain: the store never told; it may have been recorded.
         """
         error: Unavailable | Uncertain = Unavailable("Other writers of this lead were faster.")
         for attempt in range(1, ROUNDS + 1):
@@ -85,7 +96,9 @@ class Recording:
                 recorded = self._once()
             except Refused as refused:
                 self._taken.update(receipt.key for receipt in refused.receipts)
-                recorded = None
+                recorded = self._own(refused.receipts)
+            except ViewBroken:
+                raise
             except (Unavailable, Uncertain) as failure:
                 error, recorded = failure, None
             if recorded is not None:
@@ -97,9 +110,13 @@ class Recording:
         decision = self._decision
         command = decision.command
         receipts = [command.key] if command else []
+        receipts += [recorded.receipt.key for recorded in self._tries.values() if recorded.receipt]
         try:
             ground = self._reader.ground(decision.lead, decision.stands_on, self._wanted, receipts)
             self._check_owner(ground)
+            own = self._own(ground.receipts.values())
+            if own is not None:
+                return own
             known = ground.receipts.get(command.key) if command else None
             if known is not None:
                 return self._answer_known(known)
@@ -123,9 +140,24 @@ class Recording:
         receipts = tuple(
             self._receipt(fact, event) for fact, event in zip(facts, events, strict=True)
         )
+        recorded = Recorded(tuple(events), receipts[0])
+        self._tries.update(((event.event_id, event.sequence), recorded) for event in events)
         commit = self._with_rows(head, events, receipts) if rows_follow(head, edition) else None
-        self._put(events, commit or commit_alone(head, events, (receipts, ())))
-        return Recorded(tuple(events), receipts[0])
+        alone = commit_alone(head, events, (receipts, ()))
+        try:
+            self._put(events, commit or alone)
+        except LimitExceeded:
+            if commit is None:
+                raise
+            self._put(events, alone)
+        return recorded
+
+    def _own(self, receipts: Iterable[Receipt]) -> Recorded | None:
+        """Recognise what this run recorded without hearing of it."""
+        for receipt in receipts:
+            if receipt.nonce == self._nonce:
+                return self._tries.get((receipt.event_id, receipt.sequence))
+        return None
 
     def _with_rows(
         self, head: Head, events: Sequence[LeadEvent], receipts: tuple[Receipt, ...]
@@ -135,7 +167,10 @@ class Recording:
         The rows come in a second snapshot, which counts only while the head has not moved.
         """
         edition = self._reader.edition
-        wanted = touched(edition.projections, events)
+        try:
+            wanted = touched(edition.projections, events)
+        except LimitExceeded:
+            return None
         while True:
             snapshot = self._reader.recorder.snapshot(head.lead, wanted)
             if (snapshot.head.rev if snapshot.head else 0) != head.rev:
@@ -155,7 +190,7 @@ class Recording:
             raise NotFound(message, hint="Check the lead's id.")
 
     def _answer_known(self, receipt: Receipt) -> Recorded:
-        """Answer from the receipt: a redelivery, or our own commit whose reply was lost."""
+        """Answer a redelivery from the receipt."""
         command = self._decision.command
         if command is not None and receipt.fingerprint != command.fingerprint:
             message = "This command's key is taken by another command."

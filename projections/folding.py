@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from domain import canonical, keys
+from domain import canonical, keys, limits
+from domain.errors import ViewBroken
 from domain.event import LeadEvent
 from domain.items import row_item
 from domain.keys import Key
 from domain.ports.storage import Identity, Row
-from projections.projection import Projection, Rows
+from projections.projection import NeedRow, Projection, Rows
 
 
 class Difference(NamedTuple):
@@ -62,22 +63,57 @@ class Fold:
         return next(rows for each, rows in self._rows if each is projection)
 
 
+def evolve_all(fold: Fold, events: Iterable[LeadEvent]) -> None:
+    """Apply events to a fold.
+
+    Raises:
+        NeedRow: a row that was not loaded is needed.
+        ViewBroken: a projection cannot read one of the events.
+    """
+    for event in events:
+        try:
+            fold.evolve(event)
+        except NeedRow:
+            raise
+        except Exception as error:
+            raise ViewBroken(event.lead, event.sequence, type(error).__name__) from error
+
+
 def touched(projections: Sequence[Projection], events: Iterable[LeadEvent]) -> list[Key]:
-    """Return the rows these events touch, each once, as far as the events alone tell."""
+    """Return the rows these events touch, each once, as far as the events alone tell.
+
+    A projection that fails here fails in `evolve` too, or asks there for the rows it needs.
+
+    Raises:
+        LimitExceeded: a key is one that no store takes.
+    """
     found: dict[Key, None] = {}
     for event in events:
         for projection in projections:
-            if event.event_type in projection.handles:
+            if event.event_type not in projection.handles:
+                continue
+            try:
                 found.update(dict.fromkeys(projection.keys(event)))
+            except Exception:  # noqa: BLE001, S112 - a projection's bug must never lose an event
+                continue
+    for key in found:
+        limits.check_key(*key)
     return list(found)
 
 
 def foreign(projections: Sequence[Projection], events: Iterable[LeadEvent]) -> list[Key]:
-    """Return every row outside the lead's partitions that any edition derived from the events."""
+    """Return every row outside the lead's partitions that any edition derived from the events.
+
+    Raises:
+        ViewBroken: a projection cannot read one of the events.
+    """
     found: dict[Key, None] = {}
     for event in events:
         for projection in projections:
-            found.update(dict.fromkeys(projection.foreign_keys(event)))
+            try:
+                found.update(dict.fromkeys(projection.foreign_keys(event)))
+            except Exception as error:
+                raise ViewBroken(event.lead, event.sequence, type(error).__name__) from error
     return list(found)
 
 

@@ -75,7 +75,7 @@ class LeadLog(Application[str]):
         ]
         waiting, attempt = groups, 0
         while waiting and attempt < ROUNDS:
-            planned = [(group, plan) for group in waiting if (plan := self._prepare(group))]
+            planned = self._plans(waiting)
             answers = self._send([plan for _, plan in planned])
             forward = [
                 group.settle(answer) for (group, _), answer in zip(planned, answers, strict=True)
@@ -99,6 +99,15 @@ class LeadLog(Application[str]):
             Rejected, NotFound, Unavailable: see `Recording.run`.
         """
         return Recording(decision, self.reader, self._put, self.new_id()).run(self.pause)
+
+    def _plans(self, groups: Sequence[Group]) -> list[tuple[Group, Planned]]:
+        """Plan a commit of each group, one a lead: two addresses may turn out to be one lead's."""
+        planned: dict[str, tuple[Group, Planned]] = {}
+        for group in groups:
+            plan = self._prepare(group)
+            if plan is not None:
+                planned.setdefault(plan[0][0].lead, (group, plan))
+        return list(planned.values())
 
     def _prepare(self, group: Group) -> Planned | None:
         try:

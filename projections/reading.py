@@ -5,12 +5,12 @@ from typing import Any, NamedTuple, cast
 
 from eventsourcing.persistence import EventStore
 
-from domain.errors import NotFound, Unavailable, ViewBroken
+from domain.errors import NotFound, Unavailable
 from domain.event import LeadEvent
 from domain.keys import Key
 from domain.ports.storage import Head, LeadRecord, LeadRecorder, Receipt, Row, Snapshot, StateTable
 from projections.committing import Edition, believed
-from projections.folding import Fold
+from projections.folding import Fold, evolve_all
 from projections.projection import NeedRow, Projection
 
 ROUNDS = 8
@@ -70,9 +70,11 @@ class Reader:
             Unavailable: a commit that is still being applied stayed half visible.
             CorruptEvent: one of them cannot be read back.
         """
+        if gt >= lte:
+            return []
         for attempt in range(1, ROUNDS + 1):
             found = cast("list[LeadEvent]", list(self._store.get(lead, gt=gt, lte=lte)))
-            if len(found) == max(0, lte - gt) and _dense(found, gt):
+            if len(found) == lte - gt and _dense(found, gt):
                 return found
             self._pause(attempt)
         message = "Events of this lead are missing between two that are there."
@@ -92,6 +94,7 @@ class Reader:
         """Return a moment to decide on, folding only the projections the decision stands on.
 
         Raises:
+            ViewBroken: one of these projections cannot read an event.
             Unavailable: the store cannot answer.
         """
         wanted = list(keys)
@@ -121,7 +124,13 @@ class Reader:
             self._pause(attempt)
         head = self.head(lead)
         fold = self.fold(lead, [projection], self.events(lead, lte=head.version))
-        return View(head.version, fold.states(projection).standing())
+        own = projection.partitions(lead)
+        states = {
+            key: state
+            for key, state in fold.states(projection).standing().items()
+            if key.pk in own and key.sk.startswith(prefix)
+        }
+        return View(head.version, states)
 
     def fold(
         self, lead: str, projections: Sequence[Projection], events: Iterable[LeadEvent]
@@ -132,11 +141,7 @@ class Reader:
             ViewBroken: a projection cannot read one of the events.
         """
         fold = Fold(projections, lead)
-        for event in events:
-            try:
-                fold.evolve(event)
-            except Exception as error:
-                raise ViewBroken(lead, event.sequence, type(error).__name__) from error
+        evolve_all(fold, events)
         return fold
 
     def list_rows(self, lead: str, projection: Projection, prefix: str = "") -> list[Row]:
@@ -165,8 +170,7 @@ class Reader:
         if not believed(head, self.edition):
             return self.fold(lead, projections, self.events(lead, lte=head.version))
         fold = Fold(projections, lead, {key: snapshot.rows.get(key) for key in wanted})
-        for event in self.events(lead, gt=head.projected, lte=head.version):
-            fold.evolve(event)
+        evolve_all(fold, self.events(lead, gt=head.projected, lte=head.version))
         return fold
 
 

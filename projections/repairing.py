@@ -14,8 +14,8 @@ from domain.event import LeadEvent
 from domain.items import row_item
 from domain.keys import Key
 from domain.ports.storage import CheckHead, Commit, Head, PutHead, Refused, Row
-from projections.committing import lag_row, split
-from projections.folding import Fold, touched
+from projections.committing import lag_row, outranked, split
+from projections.folding import Fold, evolve_all, touched
 from projections.projection import NeedRow
 from projections.reading import ROUNDS, Reader
 from projections.verifying import Verified, Verifier, missing_identities, stored_rows
@@ -68,13 +68,13 @@ class Repairer:
         written, events, failures, compared = 0, 0, 0, not force
         while failures < ROUNDS:
             head = self._reader.head(lead)
-            if head.fold_version > self._edition.fold_version:
+            if outranked(head, self._edition):
                 return Repaired(lead=lead, state="newer", detail="a newer edition owns the rows")
             if head.projected == head.version and self._mine(head) and compared:
                 return self._finish(head, written, events)
             try:
-                written += self._step(head)
-            except (CorruptEvent, ViewBroken) as error:
+                written += self._step(head, compared=compared)
+            except (CorruptEvent, LimitExceeded, ViewBroken) as error:
                 state = "corrupt" if isinstance(error, CorruptEvent) else "broken"
                 return Repaired(lead=lead, state=state, detail=str(error))
             except (Refused, Unavailable, Uncertain):
@@ -100,13 +100,16 @@ class Repairer:
     def _mine(self, head: Head) -> bool:
         return head.fold_version == self._edition.fold_version
 
-    def _step(self, head: Head) -> int:
-        """Do the next step this head calls for; return how many rows it wrote."""
+    def _step(self, head: Head, *, compared: bool) -> int:
+        """Do the next step this head calls for; return how many rows it wrote.
+
+        Rows that are still to be compared are no ground to catch up on.
+        """
         if head.projected == 0:
             if head.goal is None or not self._mine(head):
                 return self._claim(head)
             return self._build(head, head.goal)
-        if self._mine(head) and head.projected < head.version:
+        if self._mine(head) and head.projected < head.version and compared:
             return self._catch_up(head)
         return self._rewrite(head)
 
@@ -135,7 +138,7 @@ class Repairer:
                 raise Refused(head=True)
             fold = Fold(projections, head.lead, {key: snapshot.rows.get(key) for key in wanted})
             try:
-                evolve_all(fold, head.lead, events)
+                evolve_all(fold, events)
             except NeedRow as need:
                 wanted.append(need.key)
                 continue
@@ -157,9 +160,15 @@ class Repairer:
         return len(changed) + claimed
 
     def _claim(self, head: Head) -> int:
-        """T5: give the rows up and name the sequence they are rebuilt to, after a full fold."""
+        """T5: give the rows up and name the sequence they are rebuilt to, after a full fold.
+
+        Raises:
+            LimitExceeded: one of the rows could not be written; those that stand are kept.
+        """
         events = self._reader.events(head.lead, lte=head.version)
-        self._expected(head.lead, events)
+        for key, row in self._expected(head.lead, events).items():
+            limits.check_key(*key)
+            limits.check_item(row_item(row))
         claimed = replace(
             head,
             projected=0,
@@ -234,22 +243,6 @@ class Repairer:
 
     def _expected(self, lead: str, events: Sequence[LeadEvent]) -> dict[Key, Row]:
         return self._reader.fold(lead, self._edition.projections, events).rows()
-
-
-def evolve_all(fold: Fold, lead: str, events: Sequence[LeadEvent]) -> None:
-    """Apply events to a fold.
-
-    Raises:
-        NeedRow: a row that was not loaded is needed.
-        ViewBroken: a projection cannot read one of the events.
-    """
-    for event in events:
-        try:
-            fold.evolve(event)
-        except NeedRow:
-            raise
-        except Exception as error:
-            raise ViewBroken(lead, event.sequence, type(error).__name__) from error
 
 
 def _changes(stored: Mapping[Key, Row], expected: Mapping[Key, Row]) -> dict[Key, Row | None]:

@@ -103,11 +103,11 @@ def stored_rows(reader: Reader, lead: str, events: Sequence[LeadEvent]) -> dict[
 
 def missing_identities(reader: Reader, events: Sequence[LeadEvent]) -> tuple[Identity, ...]:
     """Return the address claims that events record and the log does not hold for any lead."""
-    claims = [claim for event in events for claim in identities_of(event)]
+    claims = {claim.key: claim for event in events for claim in identities_of(event)}
     if not claims:
         return ()
-    claimed = reader.recorder.resolve([claim.key for claim in claims])
-    return tuple(claim for claim in claims if claim.key not in claimed)
+    claimed = reader.recorder.resolve(list(claims))
+    return tuple(claim for key, claim in claims.items() if key not in claimed)
 
 
 def _verified(head: Head, state: str, **found: Any) -> Verified:
