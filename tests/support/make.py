@@ -121,6 +121,12 @@ def write(sequence: int = 1, *, lead: str = LEAD, after: Head | None = None) -> 
     return Write(records, commit(records, after=after))
 
 
+def written(by: Commit) -> Head:
+    """The head that a commit writes."""
+    assert isinstance(by.head, PutHead)
+    return by.head.head
+
+
 def checked(of: Head) -> CheckHead:
     """The condition that a head still stands exactly as it was read."""
     return CheckHead(
