@@ -7,7 +7,6 @@ random bytes. Every request reads its key, so that a revoked one is refused from
 import base64
 import hashlib
 import hmac
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -172,12 +171,12 @@ class ApiKeys:
         secret = "" if match is None else match[2]
         stored = _NO_DIGEST if row is None else str(row.attributes["secretHash"])
         genuine = hmac.compare_digest(_digest(secret), stored)
-        if row is None or not genuine or not self._holds(_key(row)):
+        key = _key(row) if row is not None and genuine else None
+        if key is None or not self._holds(key):
             raise Unauthenticated(
                 "The request carries no API key that is valid.",
                 hint="Send `Authorization: Bearer lk_…` with a key that is neither revoked nor expired.",
             )
-        key = _key(row)
         return Credential(
             organization_id=key.organization_id,
             key_id=key.key_id,
@@ -227,8 +226,8 @@ def _row(key: ApiKey, digest: str) -> Row:
             "keyId": key.key_id,
             "organizationId": key.organization_id,
             "secretHash": digest,
-            "scopes": json.dumps(key.scopes),
-            "sources": json.dumps(key.sources),
+            "scopes": " ".join(key.scopes),
+            "sources": " ".join(key.sources),
             "createdAt": key.created_at,
             "expiresAt": key.expires_at or "",
             # Present from the start: a condition on it says that nobody revoked the key meanwhile.
@@ -243,8 +242,8 @@ def _key(row: Row) -> ApiKey:
     return ApiKey(
         key_id=str(attributes["keyId"]),
         organization_id=str(attributes["organizationId"]),
-        scopes=tuple(json.loads(str(attributes["scopes"]))),
-        sources=tuple(json.loads(str(attributes["sources"]))),
+        scopes=tuple(str(attributes["scopes"]).split()),
+        sources=tuple(str(attributes["sources"]).split()),
         created_at=str(attributes["createdAt"]),
         expires_at=str(attributes["expiresAt"]) or None,
         revoked_at=str(attributes["revokedAt"]) or None,
