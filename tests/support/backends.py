@@ -39,10 +39,13 @@ def sqlite_backend(folder: Path) -> Iterator[Backend]:
 
 @contextmanager
 def moto_backend() -> Iterator[Backend]:
-    """Lend the DynamoDB adapter on moto, for one thread only."""
+    """Lend the DynamoDB adapter on moto, for one thread only.
+
+    It goes without `idempotency-index`: no promise rests on that, so every test passes all the same.
+    """
     from tests.support.dynamodb import on_moto  # noqa: PLC0415 - moto takes a quarter of a second
 
-    with on_moto() as factory:
+    with on_moto(idempotency_index=False) as factory:
         yield _dynamodb_backend("moto", factory)
 
 
