@@ -7,11 +7,11 @@ from pydantic import Field
 from domain.catalog._declare import Payload, event
 from domain.catalog._fields import Channel, Id, describe
 
-Identifier = Annotated[Id, describe("The address there, in its normal form.", "+5511955550142")]
+Identifier = Annotated[Id, describe("The address there, in its normal form.", "5511955550142")]
 Aliases = Annotated[
     list[Id],
     Field(max_length=20),
-    describe("Other normal forms of the same address.", ["+551155550142"]),
+    describe("Other normal forms of the same address.", ["551155550142"]),
 ]
 
 
