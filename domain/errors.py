@@ -153,6 +153,15 @@ class Unavailable(LeadError):
         self.retry_after_s = retry_after_s
 
 
+class Outage(Unavailable):
+    """The store is not there: it was waited for as long as one request may wait.
+
+    Trying again inside the request only makes its caller wait longer for the same answer.
+    """
+
+    title = "The store is out of service"
+
+
 class Uncertain(LeadError):
     """The outcome is unknown: it may have happened. Receipts and heads tell the truth."""
 

@@ -1,6 +1,6 @@
 """Verify, rebuild and sweep over many leads: resumable, in parallel by lead, one's failure its own."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from domain import keys
@@ -17,6 +17,15 @@ class Maintenance:
     """Jobs over the leads of one deployment. Nothing here can act on the world."""
 
     log: LeadLog
+
+    def ping(self) -> None:
+        """Ask the log and the state table something small.
+
+        Raises:
+            Unavailable: one of them cannot answer.
+        """
+        self.log.store.receipt(keys.receipt("", "", ""))
+        self.log.table.get(keys.lag(""))
 
     def leads(self, organization_id: str) -> Iterator[str]:
         """Yield every lead of an organization once, in no promised order."""
@@ -56,9 +65,9 @@ class Maintenance:
         """
         return self.log.repairer.repair(lead, force=True)
 
-    def sweep(self) -> list[Repaired]:
-        """Catch up every lagging lead once; a lead that fails is answered and left for later."""
-        return [self._catch_up(lead) for _, lead in self.lagging()]
+    def sweep(self, *, skip: Collection[str] = ()) -> list[Repaired]:
+        """Catch up every lagging lead but those to skip, once; one that fails is answered."""
+        return [self._catch_up(lead) for _, lead in self.lagging() if lead not in skip]
 
     def _catch_up(self, lead: str) -> Repaired:
         try:

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from projections.features import FeatureVector, features
-from projections.memories.context import Context, context
-from projections.memories.explain import Explanation, explain
-
 from domain import keys
-from domain.errors import NotFound
+from domain.errors import FieldError, InvalidEvent, NotFound
 from domain.event import LeadEvent
+from domain.instants import parse_instant
 from domain.ports.effects import Clock
 from domain.ports.storage import Page
+from projections.features import FeatureVector, features
 from projections.lead_log import LeadLog
 from projections.memories import MEMORIES, states_by_name
+from projections.memories.context import Context, context
+from projections.memories.explain import Explanation, explain
 from projections.memories.render import Memory, render_all
 
 MAX_PAGE = 200
@@ -165,3 +165,19 @@ class Reads:
     def _events(self, organization_id: str, lead: str) -> list[LeadEvent]:
         head = self.log.reader.head(lead, organization_id)
         return self.log.reader.events(lead, lte=head.version)
+
+
+def instant(text: str | None, name: str) -> str | None:
+    """Return the instant of a parameter, None if it was not given.
+
+    Raises:
+        InvalidEvent: it is no time with an offset; the error names the parameter.
+    """
+    if text is None:
+        return None
+    try:
+        return parse_instant(text)
+    except ValueError as error:
+        problem = FieldError(f"/query/{name}", str(error))
+        hint = "Give it as ISO 8601, for example 2026-03-15T14:00:00Z."
+        raise InvalidEvent("A time is not valid.", hint=hint, fields=[problem]) from None

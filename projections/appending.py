@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from domain import canonical, keys, limits
-from domain.errors import LeadError, LimitExceeded, NotFound, Unavailable, Uncertain
+from domain.errors import LeadError, LimitExceeded, NotFound, Outage, Unavailable, Uncertain
 from domain.event import OUR_SOURCE, Address, LeadEvent, NewEvent
 from domain.outcomes import Failed, Outcome, outcome_of
 from domain.ports.storage import Commit, Identity, LeadRecorder, Receipt, Refused, Snapshot
@@ -15,7 +15,7 @@ from projections.committing import (
     ground,
     rows_follow,
 )
-from projections.folding import touched
+from projections.folding import current, touched
 from projections.projection import NeedRow
 
 MAX_EVENTS_A_COMMIT = 40
@@ -86,13 +86,15 @@ class Group:
             self._shrink(len(self._sent), answer)
             return True
         if isinstance(answer, Unavailable | Uncertain):
-            self._error = answer
+            self.fail(answer)
             return False
         raise answer
 
     def fail(self, error: LeadError) -> None:
-        """Keep why the store could not be looked at."""
+        """Keep why the store gave no answer, and end there if it is out of service."""
         self._error = error
+        if isinstance(error, Outage):
+            self.give_up()
 
     def give_up(self) -> None:
         """Answer what is left with the last error; a retry by the sender is safe."""
@@ -186,7 +188,7 @@ class Group:
         if self._alone:
             return []
         try:
-            return touched(edition.projections, [fact.numbered(self._lead, 0)])
+            return touched(edition.projections, [current(fact.numbered(self._lead, 0))])
         except LimitExceeded:
             return None
 

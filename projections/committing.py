@@ -10,7 +10,7 @@ from domain import keys, limits
 from domain.event import LeadEvent
 from domain.keys import Key
 from domain.ports.storage import Commit, Head, Identity, PutHead, Receipt, Row, Snapshot
-from projections.folding import Fold
+from projections.folding import Fold, current
 from projections.projection import NeedRow, Projection
 
 
@@ -74,7 +74,7 @@ def commit_with_rows(
     fold = Fold(edition.projections, head.lead, loaded)
     try:
         for event in events:
-            fold.evolve(event)
+            fold.evolve(current(event))
         changed = fold.changes()
     except NeedRow:
         raise

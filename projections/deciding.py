@@ -8,6 +8,7 @@ from domain import keys
 from domain.errors import (
     LimitExceeded,
     NotFound,
+    Outage,
     Rejected,
     Unavailable,
     Uncertain,
@@ -23,7 +24,7 @@ from projections.committing import (
     rows_follow,
 )
 from projections.committing import ground as rows_of
-from projections.folding import touched
+from projections.folding import current, touched
 from projections.projection import NeedRow, Projection
 from projections.reading import ROUNDS, Ground, Reader
 
@@ -97,7 +98,7 @@ class Recording:
             except Refused as refused:
                 self._taken.update(receipt.key for receipt in refused.receipts)
                 recorded = self._own(refused.receipts)
-            except ViewBroken:
+            except (Outage, ViewBroken):
                 raise
             except (Unavailable, Uncertain) as failure:
                 error, recorded = failure, None
@@ -168,7 +169,7 @@ class Recording:
         """
         edition = self._reader.edition
         try:
-            wanted = touched(edition.projections, events)
+            wanted = touched(edition.projections, map(current, events))
         except LimitExceeded:
             return None
         while True:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from domain import canonical, keys, limits
+from domain import canonical, catalog, keys, limits
 from domain.errors import ViewBroken
 from domain.event import LeadEvent
 from domain.items import row_item
@@ -61,6 +61,18 @@ class Fold:
     def states(self, projection: Projection) -> Rows:
         """Return the working set of one projection."""
         return next(rows for each, rows in self._rows if each is projection)
+
+
+def current(event: LeadEvent) -> LeadEvent:
+    """Return an event with its payload at the newest version of its type, as reading gives it.
+
+    What is appended keeps the version it was sent in; folding it as it was sent would make other
+    rows than a rebuild.
+    """
+    declared = catalog.TYPES.get(event.event_type)
+    if declared is None or event.schema_version >= declared.version:
+        return event
+    return event._replace(payload=declared.upcast(event.schema_version, event.payload))
 
 
 def evolve_all(fold: Fold, events: Iterable[LeadEvent]) -> None:

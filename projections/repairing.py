@@ -9,7 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from domain import keys, limits
-from domain.errors import CorruptEvent, LimitExceeded, Unavailable, Uncertain, ViewBroken
+from domain.errors import (
+    CorruptEvent,
+    LimitExceeded,
+    Outage,
+    Unavailable,
+    Uncertain,
+    ViewBroken,
+)
 from domain.event import LeadEvent
 from domain.items import row_item
 from domain.keys import Key
@@ -77,6 +84,8 @@ class Repairer:
             except (CorruptEvent, LimitExceeded, ViewBroken) as error:
                 state = "corrupt" if isinstance(error, CorruptEvent) else "broken"
                 return Repaired(lead=lead, state=state, detail=str(error))
+            except Outage:
+                raise
             except (Refused, Unavailable, Uncertain):
                 failures += 1
                 self._pause(failures)

@@ -3,7 +3,7 @@
 import sqlite3
 from typing import Final
 
-from domain.errors import LeadError, Rejected, Unavailable
+from domain.errors import LeadError, Outage, Rejected
 
 _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -16,14 +16,14 @@ def failed(error: sqlite3.Error) -> LeadError:
     """
     code = _code(error)
     if code in _BUSY:
-        return Unavailable("Another process keeps the database file locked.")
+        return Outage("Another process keeps the database file locked.")
     if code == sqlite3.SQLITE_FULL:
-        return Unavailable("The disk is full.", hint="Make room, then send the same request again.")
+        return Outage("The disk is full.", hint="Make room, then send the same request again.")
     if code in _DAMAGED:
-        return Unavailable(
+        return Outage(
             "The database file is damaged.", hint="Restore it from a backup.", retry_after_s=60
         )
-    return Unavailable(f"The database file cannot be used ({_name(error)}).")
+    return Outage(f"The database file cannot be used ({_name(error)}).")
 
 
 def unopened(error: sqlite3.Error) -> LeadError:
