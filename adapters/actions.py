@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from eventsourcing.persistence import StoredEvent
 
-from adapters.dynamodb.tables import LOG, STATE, Table, check_keys
+from adapters.tables import LOG, STATE, Table, check_keys
 from domain import items, keys, limits
 from domain.limits import Item
 from domain.ports.storage import (

@@ -11,7 +11,7 @@ from eventsourcing.persistence import (
     TrackingRecorder,
 )
 
-from adapters.dynamodb.tables import Names
+from adapters.dynamodb.tables import Names, create_tables
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -65,6 +65,21 @@ class Factory(InfrastructureFactory[TrackingRecorder]):
     def state_table(self) -> "DynamoStateTable":
         """Return the state table."""
         return self._state_table
+
+    def create_tables(self) -> list[str]:
+        """Make the tables that are missing, wait until they can be used, return their names.
+
+        Raises:
+            Rejected, Unavailable: DynamoDB refuses, or cannot be reached.
+        """
+        from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
+
+        from adapters.dynamodb.outcomes import failed  # noqa: PLC0415
+
+        try:
+            return create_tables(self.client, self.names)
+        except (BotoCoreError, ClientError) as error:
+            raise failed(error) from None
 
     def aggregate_recorder(self, purpose: str = "events") -> "DynamoRecorder":
         """Return the log. Snapshots of aggregates are not kept: a head and its rows are one."""

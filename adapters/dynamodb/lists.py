@@ -7,7 +7,8 @@ from typing import Final
 from adapters import cursor as cursors
 from adapters.dynamodb import codec
 from adapters.dynamodb.requests import Request, Span, query_of
-from adapters.dynamodb.tables import (
+from adapters.dynamodb.wire import Wire
+from adapters.tables import (
     EVENT_TYPE_INDEX,
     GSI1,
     LEAD_INDEX,
@@ -17,7 +18,6 @@ from adapters.dynamodb.tables import (
     Index,
     Table,
 )
-from adapters.dynamodb.wire import Wire
 from domain import items, keys
 from domain.ports.storage import Page, Row
 

@@ -120,7 +120,7 @@ def _answered(codes: set[str]) -> LeadError:
         return unknown()
     if not _INVALID.isdisjoint(codes):
         return Rejected(
-            "DynamoDB does not take this write.",
+            "DynamoDB does not take this request.",
             hint="Compare the tables with infra/template.yaml (leads doctor).",
         )
     if not _COLLECTION_FULL.isdisjoint(codes):

@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple
 
 from adapters.actions import Action
 from adapters.dynamodb import codec
-from adapters.dynamodb.tables import LOG, Index, KeyAttribute, Names, Table
+from adapters.dynamodb.tables import Names
+from adapters.tables import LOG, Index, KeyAttribute, Table
 from domain.keys import Key
 from domain.ports.storage import (
     Absent,

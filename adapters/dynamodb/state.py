@@ -3,8 +3,8 @@
 from adapters.actions import check_row, row_key
 from adapters.dynamodb import codec, lists
 from adapters.dynamodb.requests import Request, condition_of
-from adapters.dynamodb.tables import STATE
 from adapters.dynamodb.wire import Wire
+from adapters.tables import STATE
 from domain import items
 from domain.keys import Key
 from domain.ports.storage import Condition, Page, Row

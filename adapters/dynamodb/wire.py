@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, NoRegionError
 
 from adapters.actions import Action
 from adapters.dynamodb import outcomes
 from adapters.dynamodb.tables import Names
+from domain.errors import Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -33,22 +34,30 @@ def new_client(env: Mapping[str, str], *, validate: bool) -> "DynamoDBClient":
         env: what boto3 reads from the environment may stand here instead: endpoint, region,
             credentials. What is missing, boto3 looks for in its own places.
         validate: check requests on this side, which costs a third of the time of a transaction.
+
+    Raises:
+        errors.Unavailable: no region is configured.
     """
-    return _session().client(
-        "dynamodb",
-        aws_access_key_id=env.get("AWS_ACCESS_KEY_ID"),
-        aws_secret_access_key=env.get("AWS_SECRET_ACCESS_KEY"),
-        aws_session_token=env.get("AWS_SESSION_TOKEN"),
-        region_name=env.get("AWS_REGION") or env.get("AWS_DEFAULT_REGION"),
-        endpoint_url=env.get("AWS_ENDPOINT_URL_DYNAMODB") or env.get("AWS_ENDPOINT_URL"),
-        config=Config(
-            connect_timeout=CONNECT_TIMEOUT_S,
-            read_timeout=READ_TIMEOUT_S,
-            max_pool_connections=CONNECTIONS,
-            parameter_validation=validate,
-            retries={"mode": "standard", "total_max_attempts": 3},
-        ),
+    config = Config(
+        connect_timeout=CONNECT_TIMEOUT_S,
+        read_timeout=READ_TIMEOUT_S,
+        max_pool_connections=CONNECTIONS,
+        parameter_validation=validate,
+        retries={"mode": "standard", "total_max_attempts": 3},
     )
+    try:
+        return _session().client(
+            "dynamodb",
+            aws_access_key_id=env.get("AWS_ACCESS_KEY_ID"),
+            aws_secret_access_key=env.get("AWS_SECRET_ACCESS_KEY"),
+            aws_session_token=env.get("AWS_SESSION_TOKEN"),
+            region_name=env.get("AWS_REGION") or env.get("AWS_DEFAULT_REGION"),
+            endpoint_url=env.get("AWS_ENDPOINT_URL_DYNAMODB") or env.get("AWS_ENDPOINT_URL"),
+            config=config,
+        )
+    except NoRegionError:
+        message = "DynamoDB cannot be reached: no AWS region is configured."
+        raise Unavailable(message, hint="Set AWS_REGION.") from None
 
 
 class Wire:

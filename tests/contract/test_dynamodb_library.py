@@ -9,7 +9,7 @@ from eventsourcing.persistence import NotSupportedError, StoredEvent
 from eventsourcing.tests import persistence as suites
 
 from adapters.dynamodb import Factory
-from domain.errors import Rejected
+from domain.errors import Rejected, Unavailable
 from tests.support import make
 from tests.support.dynamodb import on_ministack, on_moto
 
@@ -105,6 +105,13 @@ def test_names_and_settings_come_from_the_environment():
     assert factory.recorder.settle_s == 0.5
     assert factory.client.meta.region_name == "sa-east-1"
     factory.close()
+
+
+def test_a_missing_region_is_said_with_what_to_set(monkeypatch, tmp_path):
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+
+    with pytest.raises(Unavailable, match="AWS_REGION"):
+        Factory({})
 
 
 @pytest.mark.parametrize(("setting", "validates"), [("", False), ("no", False), ("yes", True)])

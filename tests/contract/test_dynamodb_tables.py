@@ -6,13 +6,15 @@ from pathlib import Path
 import boto3
 import pytest
 
-from adapters.dynamodb.tables import IDEMPOTENCY_INDEX, LOG, STATE, Names, create_tables
+from adapters.dynamodb.tables import Names, create_tables
+from adapters.tables import IDEMPOTENCY_INDEX, LOG, STATE
 from domain import keys
+from domain.errors import Unavailable
 from domain.ports.storage import Absent, AbsentOrBelow, Check, Equal, Identity
 from tests.support import make
 from tests.support.aws import REGION, ministack_client, moto_client
 from tests.support.dynamodb import on_ministack
-from tests.support.faults import counted
+from tests.support.faults import Faults, counted
 from tests.support.ministack import new_account
 
 ROOT = Path(__file__).parents[2]
@@ -131,6 +133,17 @@ def test_creating_switches_on_what_was_switched_off(client):
     create_tables(client, NAMES)
 
     assert described(client, NAMES.log)["recovery"] == "ENABLED"
+
+
+def test_a_factory_makes_the_tables_of_its_deployment(ministack, account):
+    with on_ministack(ministack, account, DYNAMODB_TABLE="state-one") as factory:
+        assert factory.create_tables() == []
+        factory.client.delete_table(TableName="state-one")
+        assert factory.create_tables() == ["state-one"]
+
+        Faults(factory.client).answer("AccessDeniedException", "CreateTable")
+        with pytest.raises(Unavailable, match="AccessDenied"):
+            factory.create_tables()
 
 
 def test_moto_takes_the_same_tables():

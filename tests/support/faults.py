@@ -17,7 +17,7 @@ from botocore.compat import HTTPHeaders
 from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
 
 from adapters.dynamodb import codec
-from adapters.dynamodb.tables import LOG, SEQUENCE_INDEX, STATE
+from adapters.tables import LOG, SEQUENCE_INDEX, STATE
 from domain import limits
 
 if TYPE_CHECKING:
