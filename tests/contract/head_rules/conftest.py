@@ -1,0 +1,49 @@
+"""A world on each backend: empty, its own, and seen by its actors as they really see it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from eventsourcing.persistence import InfrastructureFactory
+
+from projections import repairing
+from tests.support.dynamodb import on_ministack
+from tests.support.head_world import World
+from tests.support.in_flight import InFlightLog
+
+
+@pytest.fixture
+def factory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[InfrastructureFactory[Any]]:
+    """SQLite unless a test asks for ministack, which shows the same and takes ten times as long."""
+    if getattr(request, "param", "sqlite") == "ministack":
+        endpoint = request.getfixturevalue("ministack")
+        with on_ministack(endpoint, request.getfixturevalue("account")) as factory:
+            yield factory
+        return
+    env = {"PERSISTENCE_MODULE": "adapters.sqlite", "LEADS_DB": str(tmp_path / "leads.db")}
+    sqlite = InfrastructureFactory.construct(env)
+    yield sqlite
+    sqlite.close()
+
+
+@pytest.fixture
+def world(factory: InfrastructureFactory[Any]) -> World:
+    return World(factory)
+
+
+@pytest.fixture
+def log_in_flight(factory: InfrastructureFactory[Any]) -> InFlightLog:
+    recorder: Any = factory.application_recorder()
+    return InFlightLog(recorder, factory.state_table())  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def hazy(factory: InfrastructureFactory[Any], log_in_flight: InFlightLog) -> World:
+    """A world whose commits can be held half visible: DynamoDB's way of showing them."""
+    return World(factory, log_in_flight, log_in_flight.state)
+
+
+@pytest.fixture
+def one_row_a_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repairing, "MAX_CHUNK_ROWS", 1)
