@@ -1,17 +1,14 @@
 """Judging payloads: what is wrong, where, in words that hold no value the sender wrote."""
 
-import re
 from typing import Any, Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from domain.catalog._declare import TYPES, EventType, JsonObject, Payload
-from domain.errors import FieldError, InvalidEvent
+from domain.errors import FieldError, InvalidEvent, shown_name
 
 _MAX_FIELD_ERRORS: Final = 50
-_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
-_DIGITS: Final = re.compile(r"[0-9]{4}")
 _HINT: Final = "Correct the fields named and send the event again."
 
 # pydantic's kind of error -> what we say. What its own context adds are limits, never input.
@@ -94,13 +91,9 @@ def _invalid(error: ValidationError) -> InvalidEvent:
 def _pointer(error: ErrorDetails) -> str:
     """Point at a field as the sender spelled it. A name that may be personal becomes `*`."""
     parts = ["payload", *(str(part) for part in error["loc"])]
-    if error["type"] in _UNNAMED and not _may_be_shown(parts[-1]):
-        parts[-1] = "*"
+    if error["type"] in _UNNAMED:
+        parts[-1] = shown_name(parts[-1])
     return "".join(f"/{part}" for part in parts)
-
-
-def _may_be_shown(name: str) -> bool:
-    return _IDENTIFIER.fullmatch(name) is not None and _DIGITS.search(name) is None
 
 
 def _detail(error: ErrorDetails) -> str:
