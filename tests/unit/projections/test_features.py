@@ -132,6 +132,20 @@ def test_a_conversation_begun_twice_under_one_id_is_one_in_rates_and_two_in_freq
     assert value([*begun, asked], "discount_request_rate") == 0.5
 
 
+def test_conversations_without_an_id_are_one_each():
+    sale = happened("purchase_completed", at(days=1), productId="p", amount="1.00", currency="BRL")
+    begun = [happened("conversation_started", at(days=day), channel="web") for day in (2, 20, 21)]
+
+    assert value([*begun, sale], "conversion_rate") == 0.3333
+
+
+def test_equal_scores_of_one_second_count_each():
+    scores = (0.25, 0.25, 1)
+    noted = [happened("sentiment_detected", at(days=1), score=score) for score in scores]
+
+    assert value(noted, "sentiment_avg_30d") == 0.5
+
+
 def test_a_purchase_that_names_another_conversation_converts_only_that():
     begun = [
         happened("conversation_started", at(hours=hours), channel="web", conversationId=name)
