@@ -98,6 +98,11 @@ def quarantine(organization_id: str, quarantine_id: str) -> Key:
     return Key(quarantines(organization_id), quarantine_id)
 
 
+def diagnosis(number: str) -> Key:
+    """A row that `leads doctor` writes and takes away again, to see that it can."""
+    return Key("DIAGNOSIS", number)
+
+
 def shard(lead: str) -> int:
     """A lead's shard, the same in every process."""
     return hashlib.sha256(lead.encode()).digest()[0] % LEAD_SHARDS

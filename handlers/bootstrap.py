@@ -79,6 +79,11 @@ def build(
     )
 
 
+def clock() -> str:
+    """Return the time, for who needs it before there is an application."""
+    return utc_now()
+
+
 def start_logging(settings: Settings) -> None:
     """Log as the settings say, by allow-list, on stderr."""
     key = settings.log_key

@@ -1,0 +1,76 @@
+"""The command that says whether everything is as it should be."""
+
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from domain.errors import LeadError, Rejected, Unavailable
+from handlers.entrypoints.cli.administration import PANEL
+from handlers.entrypoints.cli.command import command
+from handlers.entrypoints.cli.output import JsonObject, field
+from handlers.entrypoints.cli.session import Session
+from handlers.entrypoints.outcomes import EXIT_CONFLICT, EXIT_OK, EXIT_UNAVAILABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from handlers.doctor import Finding, State
+
+_COLUMNS: Final = (
+    field("check"),
+    field("state"),
+    field("detail", wide=True),
+    field("hint", "what to do", wide=True),
+)
+
+
+def register(program: typer.Typer) -> None:
+    """Add the commands of this module."""
+    command(program, "doctor", panel=PANEL)(doctor)
+
+
+def doctor(session: Session) -> int:
+    """Look at the settings, the store, lagging views, the quarantine and the disk.
+
+    Exit code 0: well; 4: something needs you; 5: the store does not answer.
+    """
+    findings = [
+        {"check": each.check, "state": each.state, "detail": each.detail, "hint": each.hint}
+        for each in _findings(session)
+    ]
+    code = _exit_code(findings)
+    session.out.listing("checks", findings, _COLUMNS, healthy=code == EXIT_OK)
+    return code
+
+
+def _findings(session: Session) -> "Iterator[Finding]":
+    from handlers.doctor import Doctor, Finding, examine_disk, examine_settings
+
+    try:
+        settings = session.settings
+    except Rejected as error:
+        for pointer, detail in error.fields or (("", error.detail),):
+            text = f"{pointer} {detail}".strip()
+            yield Finding(check="settings", state="wrong", detail=text, hint=error.hint)
+        return
+    yield from examine_settings(settings)
+    yield from examine_disk(settings)
+    if settings.store == "sqlite" and not session.has_file():
+        hint = "`leads import`, `leads send` and `leads serve` make it."
+        yield Finding(check="store", state="warning", detail="There is no file yet.", hint=hint)
+        return
+    try:
+        app = session.app
+    except LeadError as error:
+        state: State = "unavailable" if isinstance(error, Unavailable) else "wrong"
+        yield Finding(check="store", state=state, detail=error.detail, hint=error.hint)
+        return
+    own = Doctor(app.maintenance, app.table, app.quarantine, app.now, app.new_id)
+    yield from own.examine(session.organization)
+
+
+def _exit_code(findings: list[JsonObject]) -> int:
+    states = {each["state"] for each in findings}
+    if "unavailable" in states:
+        return EXIT_UNAVAILABLE
+    return EXIT_CONFLICT if "wrong" in states else EXIT_OK
