@@ -51,8 +51,8 @@ def event_of(lead: Any, columns: Sequence[Any]) -> StoredEvent:
 
 def record_of(lead: str, columns: Sequence[Any]) -> LeadRecord:
     """Return the event that columns hold, which came with an envelope."""
-    sequence, event_type, payload, *envelope = columns
-    return LeadRecord(lead, sequence, event_type, payload, Envelope._make(envelope))
+    sequence, event_type, payload = columns[:_ENVELOPE_AT]
+    return LeadRecord(lead, sequence, event_type, payload, Envelope._make(columns[_ENVELOPE_AT:]))
 
 
 def values_of_row(row: Row) -> tuple[Any, ...]:
