@@ -15,12 +15,13 @@ from projections.memories.rules import RULES
 Status = Literal["stands", "expired", "absent"]
 
 
-class Register(NamedTuple):
-    """A fact of which one value stands: by this event, or by another that superseded it."""
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A fact of which one value stands: this event's, or that of another (`by`), which beats it."""
 
     cell: str
     stands: bool
-    by_event_id: str
+    by: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

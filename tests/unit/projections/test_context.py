@@ -82,6 +82,18 @@ def test_the_text_is_never_over_budget_and_names_what_it_shows(
         assert len(re.findall("^- ", made.text, re.MULTILINE)) == len(made.included)
 
 
+@pytest.mark.parametrize("form", ["xml", "markdown", "json"])
+def test_the_budget_holds_to_the_last_byte(form: str):
+    found = memories(*DOCUMENTED, answer("Instagram"), event("ticket_opened", {"ticketId": "T-1"}))
+    everything = context(found, now=NOW, budget=10_000, format=form)
+
+    made = [context(found, now=NOW, budget=each, format=form) for each in range(600)]
+
+    assert all(each.tokens <= budget for budget, each in enumerate(made))
+    assert made[everything.tokens] == everything
+    assert made[everything.tokens - 1].omitted != ()
+
+
 @given(histories(max_size=25), st.integers(50, 1000), FORMATS, st.randoms(use_true_random=False))
 def test_what_is_omitted_would_not_have_fitted_and_order_of_memories_does_not_matter(
     history: list[LeadEvent], budget: int, form: str, chance: Any

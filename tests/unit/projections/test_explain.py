@@ -57,7 +57,7 @@ def test_a_step_names_its_rules_and_the_cells_it_touched():
 
     assert step.rules == ("commerce.purchase",)
     assert step.cells == ("add:events", "last:transaction", "min:at")
-    assert step.registers == (Register("last:transaction", stands=True, by_event_id="evt-1"),)
+    assert step.registers == (Register("last:transaction", stands=True, by="evt-1"),)
 
 
 def test_a_register_says_which_event_superseded_it_also_when_the_newer_one_arrived_first():
@@ -68,8 +68,8 @@ def test_a_register_says_which_event_superseded_it_also_when_the_newer_one_arriv
 
     old, new = explain(events, "fact", "insight:family", NOW).steps
 
-    assert old.registers == (Register("last:insight", stands=False, by_event_id="evt-new"),)
-    assert new.registers == (Register("last:insight", stands=True, by_event_id="evt-new"),)
+    assert old.registers == (Register("last:insight", stands=False, by="evt-new"),)
+    assert new.registers == (Register("last:insight", stands=True, by="evt-new"),)
 
 
 def test_an_event_below_the_threshold_is_passed_with_the_reason():
