@@ -34,6 +34,10 @@ def on_a_faulty_disk(path: Path | str, **env: str) -> Iterator["tuple[Factory, D
             disk.turn(sql)
             return super().execute(sql, *parameters)
 
+        def executemany(self, sql: str, *parameters: Any) -> sqlite3.Cursor:
+            disk.turn(sql)
+            return super().executemany(sql, *parameters)
+
     class OnIt(Factory):
         connection = Connection
 
