@@ -22,7 +22,7 @@ from botocore.exceptions import (
 from adapters.actions import Action
 from adapters.dynamodb import codec
 from domain import items
-from domain.errors import LeadError, LimitExceeded, Rejected, Unavailable, Uncertain
+from domain.errors import LeadError, LimitExceeded, Outage, Rejected, Unavailable, Uncertain
 from domain.keys import Key
 from domain.ports.storage import (
     Check,
@@ -84,7 +84,7 @@ def failed(
         return unknown()
     if isinstance(error, ClientError):
         return _answered({code_of(error), *codes})
-    return Unavailable("DynamoDB cannot be reached.")
+    return Outage("DynamoDB cannot be reached.")
 
 
 def unknown() -> Uncertain:
@@ -129,7 +129,7 @@ def _answered(codes: set[str]) -> LeadError:
         )
     for code, hint in _HINTS.items():
         if code in codes:
-            return Unavailable(f"DynamoDB refuses: {code}.", hint=hint, retry_after_s=30)
+            return Outage(f"DynamoDB refuses: {code}.", hint=hint, retry_after_s=30)
     return Unavailable("DynamoDB is busy with this lead, or beyond its capacity.")
 
 

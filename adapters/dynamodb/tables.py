@@ -1,12 +1,18 @@
 """Creating the two tables: what `leads tables create` does."""
 
+import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from adapters.tables import IDEMPOTENCY_INDEX, LOG, STATE, Index, KeyAttribute, Table
+from domain.errors import Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+
+
+_RECOVERY_TRIES: Final = 60
+_RECOVERY_PAUSE_S: Final = 2
 
 
 class Names(NamedTuple):
@@ -26,6 +32,9 @@ def create_tables(
 
     Returns:
         The names of the tables that were created.
+
+    Raises:
+        errors.Unavailable: a table is there, and cannot be made recoverable yet.
     """
     created = []
     for name, table in zip(names, (LOG, STATE), strict=True):
@@ -85,10 +94,7 @@ def _protect(client: "DynamoDBClient", name: str, table: Table) -> None:
     backups = client.describe_continuous_backups(TableName=name)["ContinuousBackupsDescription"]
     recovery = backups.get("PointInTimeRecoveryDescription", {})
     if recovery.get("PointInTimeRecoveryStatus") != "ENABLED":
-        client.update_continuous_backups(
-            TableName=name,
-            PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True},
-        )
+        _make_recoverable(client, name)
     if table.ttl is None:
         return
     ttl = client.describe_time_to_live(TableName=name)["TimeToLiveDescription"]
@@ -97,3 +103,19 @@ def _protect(client: "DynamoDBClient", name: str, table: Table) -> None:
             TableName=name,
             TimeToLiveSpecification={"Enabled": True, "AttributeName": table.ttl},
         )
+
+
+def _make_recoverable(client: "DynamoDBClient", name: str) -> None:
+    """Switch point-in-time recovery on, which DynamoDB refuses for a while after a table is made."""
+    for _ in range(_RECOVERY_TRIES):
+        try:
+            client.update_continuous_backups(
+                TableName=name,
+                PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True},
+            )
+        except client.exceptions.ContinuousBackupsUnavailableException:
+            time.sleep(_RECOVERY_PAUSE_S)
+        else:
+            return
+    message = f"Point-in-time recovery of {name} cannot be switched on yet."
+    raise Unavailable(message, hint="Run the command again in some minutes.", retry_after_s=60)

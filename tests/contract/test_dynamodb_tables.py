@@ -6,6 +6,7 @@ from pathlib import Path
 import boto3
 import pytest
 
+from adapters.dynamodb import tables
 from adapters.dynamodb.tables import Names, create_tables
 from adapters.tables import IDEMPOTENCY_INDEX, LOG, STATE
 from domain import keys
@@ -87,14 +88,14 @@ def test_the_template_protects_every_table_and_lets_nothing_of_the_log_expire():
     log, state = template.split("  AgentState:", 1)
     assert "TimeToLive" not in log
     assert "TimeToLiveSpecification: { AttributeName: ttl, Enabled: true }" in state
-    tables = template.count("Type: AWS::DynamoDB::Table")
+    made = template.count("Type: AWS::DynamoDB::Table")
 
     for line in (
         "PointInTimeRecoveryEnabled: true",
         "DeletionPolicy: Retain",
         "UpdateReplacePolicy: Retain",
     ):
-        assert template.count(line) == tables == len(NAMES)
+        assert template.count(line) == made == len(NAMES)
 
 
 def test_the_tables_are_what_the_design_says(client):
@@ -133,6 +134,23 @@ def test_creating_switches_on_what_was_switched_off(client):
     create_tables(client, NAMES)
 
     assert described(client, NAMES.log)["recovery"] == "ENABLED"
+
+
+def test_recovery_is_switched_on_as_soon_as_dynamodb_lets_it(client, monkeypatch):
+    monkeypatch.setattr(tables, "_RECOVERY_PAUSE_S", 0)
+    faults = Faults(client)
+    refusal = ("ContinuousBackupsUnavailableException", "UpdateContinuousBackups")
+    faults.answer(*refusal, times=3)
+    create_tables(client, NAMES)
+    assert described(client, NAMES.log)["recovery"] == "ENABLED"
+
+    client.update_continuous_backups(
+        TableName=NAMES.log,
+        PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": False},
+    )
+    faults.answer(*refusal, times=1000)
+    with pytest.raises(Unavailable, match=NAMES.log):
+        create_tables(client, NAMES)
 
 
 def test_a_factory_makes_the_tables_of_its_deployment(ministack, account):
@@ -195,15 +213,15 @@ def requests(ministack):
 
 def test_every_query_names_a_declared_index_by_its_keys_and_filters_nothing(requests):
     queries = [call.request for call in requests if call.operation == "Query"]
-    tables = dict(zip(NAMES, (LOG, STATE), strict=True))
+    declared = dict(zip(NAMES, (LOG, STATE), strict=True))
 
     assert {call.operation for call in requests}.isdisjoint({"Scan", "ExecuteStatement"})
     assert {query.get("IndexName") for query in queries} == {
-        *(index.name for table in tables.values() for index in table.indexes),
+        *(index.name for table in declared.values() for index in table.indexes),
         None,
     } - {IDEMPOTENCY_INDEX.name}
     for query in queries:
-        table = tables[query["TableName"]]
+        table = declared[query["TableName"]]
         by_name = {index.name: index for index in table.indexes}
         target = by_name[query["IndexName"]] if "IndexName" in query else table
         attributes = query["ExpressionAttributeNames"]
