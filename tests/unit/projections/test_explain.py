@@ -1,7 +1,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from domain.event import LeadEvent
@@ -10,6 +10,7 @@ from projections.memories import contributions
 from projections.memories.cells import Cells, merge
 from projections.memories.explain import Register, explain
 from projections.memories.render import render_all
+from projections.memories.rules.feature_stats import FEATURE_STATS
 from tests.support.strategies import event, histories
 
 NOW = "2026-03-21T00:00:00.000000Z"
@@ -123,21 +124,23 @@ def test_fields_that_depend_on_other_memories_are_as_they_were_then():
     assert found.memory.value["status"] == "recovered"
 
 
-@given(histories(max_size=12), st.randoms(use_true_random=False))
-def test_every_memory_is_explained_by_as_many_steps_as_events_it_counts(
+@given(histories(min_size=1, max_size=12), st.randoms(use_true_random=False))
+def test_any_memory_is_explained_by_as_many_steps_as_events_it_counts(
     history: list[LeadEvent], chance: Any
 ):
     states: dict[tuple[str, str], Cells] = {}
     for each in history:
         for memory_type, key, cells in contributions(each):
             merge(states.setdefault((memory_type, key), {}), cells)
+    assume(states.keys() - {FEATURE_STATS})
     shuffled = list(history)
     chance.shuffle(shuffled)
 
-    for memory in render_all(states, NOW, include_expired=True):
-        found = explain(shuffled, memory.memory_type, memory.key, NOW)
+    memory = chance.choice(render_all(states, NOW, include_expired=True))
 
-        assert found.memory == memory
-        assert len(found.steps) == memory.source_event_count
-        assert set(memory.source_event_ids) <= {step.event_id for step in found.steps}
-        assert found == explain(history, memory.memory_type, memory.key, NOW)
+    found = explain(shuffled, memory.memory_type, memory.key, NOW)
+
+    assert found.memory == memory
+    assert len(found.steps) == memory.source_event_count
+    assert set(memory.source_event_ids) <= {step.event_id for step in found.steps}
+    assert found == explain(history, memory.memory_type, memory.key, NOW)
