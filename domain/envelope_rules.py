@@ -48,6 +48,10 @@ def lead(draft: Draft, problems: Problems) -> tuple[str | None, Address | None]:
 def source(draft: Draft, problems: Problems) -> str:
     """Return the source in lower case."""
     text = draft.source.lower() if isinstance(draft.source, str) else ""
+    if text == OUR_SOURCE:
+        # What we record ourselves is believed: a rebuild claims addresses by it.
+        problems.append(FieldError("/source", "is the service's own, nobody else reports as it"))
+        return ""
     if _SOURCE.fullmatch(text):
         return text
     missing = draft.source is None

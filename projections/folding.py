@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from domain import canonical, catalog, keys, limits
 from domain.errors import ViewBroken
-from domain.event import LeadEvent
+from domain.event import OUR_SOURCE, LeadEvent
 from domain.items import row_item
 from domain.keys import Key
 from domain.ports.storage import Identity, Row
@@ -149,8 +149,11 @@ def compare(stored: Mapping[Key, Row], expected: Mapping[Key, Row]) -> list[Diff
 
 
 def identities_of(event: LeadEvent) -> list[Identity]:
-    """Return the address claims that an event records (`identity_linked`), else nothing."""
-    if event.event_type != "identity_linked":
+    """Return the address claims that an event of our own records, else nothing.
+
+    Other sources may report what they like under that type; it claims nothing.
+    """
+    if event.event_type != "identity_linked" or event.source != OUR_SOURCE:
         return []
     channel = event.payload["channel"]
     names = (event.payload["identifier"], *event.payload.get("aliases", ()))

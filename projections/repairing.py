@@ -25,7 +25,7 @@ from projections.committing import lag_row, outranked, split
 from projections.folding import Fold, evolve_all, touched
 from projections.projection import NeedRow
 from projections.reading import ROUNDS, Reader
-from projections.verifying import Verified, Verifier, missing_identities, stored_rows
+from projections.verifying import Folds, Verified, Verifier, missing_identities, stored_rows
 
 MAX_CHUNK_ROWS = 97
 _CHUNK_BYTES = limits.MAX_TRANSACTION_BYTES - 64 * 1024
@@ -73,14 +73,17 @@ class Repairer:
             Unavailable: the store cannot answer; what was done so far stands.
         """
         written, events, failures, compared = 0, 0, 0, not force
+        folds = Folds(self._reader, lead)
+        first: Head | None = None
         while failures < ROUNDS:
             head = self._reader.head(lead)
+            first = first or head
             if outranked(head, self._edition):
                 return Repaired(lead=lead, state="newer", detail="a newer edition owns the rows")
             if head.projected == head.version and self._mine(head) and compared:
-                return self._finish(head, written, events)
+                return self._finish(head, first, (written, events), folds)
             try:
-                written += self._step(head, compared=compared)
+                written += self._step(head, folds, compared=compared)
             except (CorruptEvent, LimitExceeded, ViewBroken) as error:
                 state = "corrupt" if isinstance(error, CorruptEvent) else "broken"
                 return Repaired(lead=lead, state=state, detail=str(error))
@@ -94,13 +97,14 @@ class Repairer:
         message = "The lead moved faster than its repair, or the store did not answer."
         raise Unavailable(message, hint="Run the repair again; what was done so far stands.")
 
-    def _finish(self, head: Head, written: int, events: int) -> Repaired:
+    def _finish(self, head: Head, first: Head, counts: tuple[int, int], folds: Folds) -> Repaired:
+        written, events = counts
         if self._reader.table.get(keys.lag(head.lead)) is not None:
             self._drop_lag(head)
-        verified = self._verifier.verify(head.lead)
+        verified = self._verifier.verify(head.lead, folds)
         return Repaired(
             lead=head.lead,
-            state="repaired" if written or events else "current",
+            state="repaired" if written or head.rev != first.rev else "current",
             events=events,
             written=written,
             verified=verified,
@@ -109,20 +113,20 @@ class Repairer:
     def _mine(self, head: Head) -> bool:
         return head.fold_version == self._edition.fold_version
 
-    def _step(self, head: Head, *, compared: bool) -> int:
+    def _step(self, head: Head, folds: Folds, *, compared: bool) -> int:
         """Do the next step this head calls for; return how many rows it wrote.
 
         Rows that are still to be compared are no ground to catch up on.
         """
         if head.projected == 0:
             if head.goal is None or not self._mine(head):
-                return self._claim(head)
-            return self._build(head, head.goal)
+                return self._claim(head, folds)
+            return self._build(head, head.goal, folds)
         if self._mine(head) and head.projected < head.version and compared:
-            return self._catch_up(head)
-        return self._rewrite(head)
+            return self._catch_up(head, folds)
+        return self._rewrite(head, folds)
 
-    def _catch_up(self, head: Head) -> int:
+    def _catch_up(self, head: Head, folds: Folds) -> int:
         """T3: as many tail events as fit, their rows and the head, in one transaction."""
         tail = self._reader.events(head.lead, gt=head.projected, lte=head.version)
         size = len(tail)
@@ -135,7 +139,7 @@ class Repairer:
                 size //= 2
                 continue
             return len(changed)
-        return self._claim(head)
+        return self._claim(head, folds)
 
     def _fold_on(self, head: Head, events: Sequence[LeadEvent]) -> dict[Key, Row | None]:
         """Fold events on the stored rows, read in one snapshot with the same head."""
@@ -153,10 +157,9 @@ class Repairer:
                 continue
             return fold.changes()
 
-    def _rewrite(self, head: Head) -> int:
+    def _rewrite(self, head: Head, folds: Folds) -> int:
         """T4: bring healthy or older rows to the fold in one transaction, else claim them (T5)."""
-        events = self._reader.events(head.lead, lte=head.version)
-        expected = self._expected(head.lead, events)
+        events, expected = folds.events(head.version), folds.rows(head.version)
         self._reader.recorder.settle()
         changed = _changes(stored_rows(self._reader, head.lead, events), expected)
         claimed = self._claim_identities(head, events)
@@ -165,17 +168,16 @@ class Repairer:
         try:
             self._commit(self._moved(head, head.version, changed))
         except LimitExceeded:
-            return self._claim(head)
+            return self._claim(head, folds)
         return len(changed) + claimed
 
-    def _claim(self, head: Head) -> int:
+    def _claim(self, head: Head, folds: Folds) -> int:
         """T5: give the rows up and name the sequence they are rebuilt to, after a full fold.
 
         Raises:
             LimitExceeded: one of the rows could not be written; those that stand are kept.
         """
-        events = self._reader.events(head.lead, lte=head.version)
-        for key, row in self._expected(head.lead, events).items():
+        for key, row in folds.rows(head.version).items():
             limits.check_key(*key)
             limits.check_item(row_item(row))
         claimed = replace(
@@ -189,10 +191,9 @@ class Repairer:
         self._commit(Commit(head=PutHead(claimed, head.rev), puts=(lag,)))
         return 0
 
-    def _build(self, head: Head, goal: int) -> int:
+    def _build(self, head: Head, goal: int, folds: Folds) -> int:
         """T6 and T7: write what differs from the fold of 1…goal in chunks; the last moves the head."""
-        events = self._reader.events(head.lead, lte=goal)
-        expected = self._expected(head.lead, events)
+        events, expected = folds.events(goal), folds.rows(goal)
         self._reader.recorder.settle()
         changed = _changes(stored_rows(self._reader, head.lead, events), expected)
         phase = CheckHead(
@@ -249,9 +250,6 @@ class Repairer:
             )
         except Refused:
             return
-
-    def _expected(self, lead: str, events: Sequence[LeadEvent]) -> dict[Key, Row]:
-        return self._reader.fold(lead, self._edition.projections, events).rows()
 
 
 def _changes(stored: Mapping[Key, Row], expected: Mapping[Key, Row]) -> dict[Key, Row | None]:

@@ -8,6 +8,7 @@ from domain.errors import CorruptEvent, Unavailable, ViewBroken
 from domain.event import LeadEvent
 from domain.keys import Key
 from domain.ports.storage import Head, Identity, Row
+from projections.committing import believed
 from projections.folding import Difference, compare, digest, foreign, identities_of
 from projections.reading import ROUNDS, Reader
 
@@ -33,32 +34,63 @@ class Verified:
     detail: str = ""
 
 
+class Folds:
+    """A lead's events, and the rows they make up to some version, each worked out once.
+
+    What was read stays right for good: events never change and none comes between two.
+    """
+
+    def __init__(self, reader: Reader, lead: str) -> None:
+        self._reader = reader
+        self._lead = lead
+        self._events: list[LeadEvent] = []
+        self._version = -1
+        self._rows: dict[Key, Row] = {}
+
+    def events(self, version: int) -> Sequence[LeadEvent]:
+        """Return events 1 to `version`. Raises as `Reader.events` does."""
+        known = len(self._events)
+        if known < version:
+            self._events += self._reader.events(self._lead, gt=known, lte=version)
+        return self._events[:version] if known > version else self._events
+
+    def rows(self, version: int) -> dict[Key, Row]:
+        """Return the rows that events 1 to `version` make. Raises as `Reader.fold` does."""
+        if self._version != version:
+            events, projections = self.events(version), self._reader.edition.projections
+            self._rows = self._reader.fold(self._lead, projections, events).rows()
+            self._version = version
+        return self._rows
+
+
 class Verifier:
     """Compares leads with their events. Reads only."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    def verify(self, lead: str) -> Verified:
+    def verify(self, lead: str, folds: Folds | None = None) -> Verified:
         """Return what a fold of the events says about the rows that stand.
 
         A difference is read again after commits in flight have settled, before it is reported.
+        `folds` may bring what was folded already.
 
         Raises:
             NotFound: there is no such lead.
             Unavailable: the store cannot answer.
         """
-        found = self._compare(lead)
+        folds = folds or Folds(self._reader, lead)
+        found = self._compare(lead, folds)
         if found.state != "drift":
             return found
         self._reader.recorder.settle()
-        return self._compare(lead)
+        return self._compare(lead, folds)
 
-    def _compare(self, lead: str) -> Verified:
+    def _compare(self, lead: str, folds: Folds) -> Verified:
         for _ in range(ROUNDS):
             head = self._reader.head(lead)
             try:
-                found = self._compare_at(head)
+                found = self._compare_at(head, folds)
             except (CorruptEvent, ViewBroken) as error:
                 state = "corrupt" if isinstance(error, CorruptEvent) else "broken"
                 return _verified(head, state, detail=str(error))
@@ -67,18 +99,17 @@ class Verifier:
         message = "The lead moved during every comparison."
         raise Unavailable(message, hint="Verify it again when it is quieter.")
 
-    def _compare_at(self, head: Head) -> Verified:
+    def _compare_at(self, head: Head, folds: Folds) -> Verified:
         reader = self._reader
-        events = reader.events(head.lead, lte=head.version)
-        upto = head.projected
-        if upto == 0 or head.fold_version != reader.edition.fold_version:
-            reader.fold(head.lead, reader.edition.projections, events)
+        events = folds.events(head.version)
+        if not believed(head, reader.edition):
+            folds.rows(head.version)
             return _verified(head, "lagging")
-        expected = reader.fold(head.lead, reader.edition.projections, events[:upto]).rows()
+        expected = folds.rows(head.projected)
         stored = stored_rows(reader, head.lead, events)
         differences = () if stored == expected else tuple(compare(stored, expected))
         missing = missing_identities(reader, events)
-        state = "lagging" if upto < head.version else "equal"
+        state = "lagging" if head.projected < head.version else "equal"
         return _verified(
             head,
             "drift" if differences or missing else state,

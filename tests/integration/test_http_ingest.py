@@ -88,6 +88,7 @@ def test_an_idempotency_key_stands_in_for_a_missing_external_event_id(service, a
         (purchase(payload={"productName": "a\x00b"}), "/payload/productName"),
         (purchase(externalEventId=""), "/externalEventId"),
         (purchase(sourceType="DIRECT"), "/sourceType"),
+        (purchase(source="lead_service", eventType="identity_linked"), "/source"),
         (purchase(eventType="Purchase"), "/eventType"),
         (purchase(leadOrganizationId="a#b"), "/leadOrganizationId"),
         ([], ""),

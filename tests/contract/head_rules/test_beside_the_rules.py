@@ -212,6 +212,30 @@ def test_an_outcome_that_stays_unknown_is_said_to_be_unknown(world):
     assert world.real.snapshot(LEAD).head is None
 
 
+def test_what_may_have_been_written_stays_in_doubt_while_the_store_is_down(world):
+    appending_log, deciding_log = world.log(), world.log()
+    for log in (appending_log, deciding_log):
+        log.steps.lose_reply()
+        for n in range(2, 11):
+            log.steps.be_down("snapshot", n=n + (log is deciding_log))
+    [answer] = appending_log.append([toy.counted(1, "a")])
+    assert isinstance(answer.error, Uncertain)
+    with pytest.raises(Uncertain):
+        deciding_log.record(toy.noting("b"))
+    assert world.head().version == 2
+
+
+def test_what_a_later_refusal_disproves_is_in_doubt_no_more(world):
+    log = world.log()
+    log.steps.lose_request()
+    for n in range(2, 9):
+        log.steps.before(
+            "insert_events", lambda n=n: world.log().append([toy.counted(1, f"fast-{n}")]), n=n
+        )
+    [answer] = log.append([toy.counted(9, "slow")])
+    assert type(answer.error) is Unavailable
+
+
 def test_a_store_that_is_down_for_a_moment_costs_a_pause(world):
     log = world.log()
     log.steps.be_down("snapshot")
@@ -241,3 +265,32 @@ def test_another_organization_s_lead_is_not_found_and_not_written(world):
     with pytest.raises(NotFound):
         world.log().reader.head(LEAD, "org-two")
     assert world.head().version == 1
+
+
+def test_a_healthy_lead_costs_a_decision_no_tail_read(world):
+    world.log().append([toy.counted(1, "a")])
+    log = world.log()
+    log.record(toy.noting("b"))
+    assert log.steps.calls["select_events"] == 0
+    assert log.steps.calls["snapshot"] == 2
+
+
+def test_a_repair_says_whether_anything_was_to_do(world):
+    world.log().append([toy.counted(1, "a")])
+    repairer = world.log().repairer
+    assert repairer.repair(LEAD).state == "current"
+    forced = repairer.repair(LEAD, force=True)
+    assert (forced.state, forced.written, forced.events) == ("current", 0, 1)
+    world.damage(toy.count_key(), 70)
+    assert repairer.repair(LEAD, force=True).state == "repaired"
+
+
+def test_a_projection_that_fails_to_name_foreign_rows_breaks_its_view_only(world, monkeypatch):
+    def unnamed(self, event):
+        raise ZeroDivisionError
+
+    world.log().append([toy.counted(1, "a")])
+    monkeypatch.setattr(toy.Fragile, "foreign_keys", unnamed)
+    assert world.log().verifier.verify(LEAD).state == "broken"
+    assert world.log(2).repairer.repair(LEAD).state == "broken"
+    assert world.head().fold_version == 1

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("one_row_a_chunk")
 step = Repairer._step
 
 
-def claim_unfolded(self, head):
+def claim_unfolded(self, head, folds):
     """Give the rows up before anybody knows whether they can be built."""
     claimed = replace(
         head, projected=0, fold_version=self._edition.fold_version, goal=head.version,
@@ -28,11 +28,11 @@ def claim_unfolded(self, head):
     return 0
 
 
-def take_zero_for_empty(self, head, *, compared):
+def take_zero_for_empty(self, head, folds, *, compared):
     """Catch up from zero as if no row stood there."""
     if head.projected == 0 and head.goal is None:
-        return self._catch_up(head)
-    return step(self, head, compared=compared)
+        return self._catch_up(head, folds)
+    return step(self, head, folds, compared=compared)
 
 
 def take_unknown_for_done(log):

@@ -82,8 +82,12 @@ def test_catching_up_on_foreign_rows_is_caught_when_rule_7_is_taken_out(world, m
 
 
 def test_catching_up_from_zero_is_caught_when_rule_7_is_taken_out(world, monkeypatch):
-    def from_zero(self, head, *, compared):
-        return self._catch_up(head) if head.projected == 0 else step(self, head, compared=compared)
+    def from_zero(self, head, folds, *, compared):
+        return (
+            self._catch_up(head, folds)
+            if head.projected == 0
+            else step(self, head, folds, compared=compared)
+        )
 
     world.log(most_rows=0).append([toy.fact("toy_opened", "a"), toy.fact("toy_closed", "b")])
     world.damage(toy.extra_key(), 10)

@@ -13,11 +13,11 @@ pytestmark = pytest.mark.usefixtures("one_row_a_chunk")
 step = Repairer._step
 
 
-def join_any_claim(self, head, *, compared):
+def join_any_claim(self, head, folds, *, compared):
     """Build on whatever zero there is."""
     if head.projected == 0 and head.goal is not None:
-        return self._build(head, head.goal)
-    return step(self, head, compared=compared)
+        return self._build(head, head.goal, folds)
+    return step(self, head, folds, compared=compared)
 
 
 def claimed_by_the_older(world):
