@@ -10,7 +10,14 @@ from typing import Any, Final
 from domain import addresses, catalog, instants
 from domain.draft import Draft
 from domain.errors import FieldError, InvalidEvent
-from domain.event import KNOWN_SOURCES, MAX_ID_CHARACTERS, SOURCE_TYPES, Address, SourceType
+from domain.event import (
+    KNOWN_SOURCES,
+    MAX_ID_CHARACTERS,
+    OUR_SOURCE,
+    SOURCE_TYPES,
+    Address,
+    SourceType,
+)
 
 MAX_AHEAD: Final = timedelta(minutes=5)
 """How far a sender's clock may be ahead of ours."""

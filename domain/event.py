@@ -17,19 +17,18 @@ KNOWN_SOURCES: Final[dict[str, SourceType]] = {
             "ai_agents_service",
             "billing_service",
             "ticketing_service",
-            "lead_service",
         ),
         "INTERNAL",
     ),
     **dict.fromkeys(("whatsapp", "web", "instagram"), "DIRECT"),
 }
-"""The type of each source of the event schema (seed 003), and of our own."""
+"""The type of each source of the event schema (seed 003)."""
 
 MAX_ID_CHARACTERS: Final = 255
 """Of externalEventId, objectId, objectIdRef and leadOrganizationId (seed 003)."""
 
 OUR_SOURCE: Final = "lead_service"
-"""Names the service itself as the reporter of a fact."""
+"""Names the service itself as the reporter of a fact; nobody else may."""
 
 
 class Envelope(NamedTuple):
