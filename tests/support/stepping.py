@@ -152,6 +152,8 @@ class Stepping(LeadRecorder):
         return answer
 
     def insert_many(self, writes: Sequence[Write]) -> list[Exception | None]:
+        leads = [write.events[0].originator_id for write in writes]
+        assert len(set(leads)) == len(leads), "the commits of one call are of different leads"
         answers: list[Exception | None] = []
         for write in writes:
             try:

@@ -163,7 +163,8 @@ EDITIONS: Mapping[int, Edition] = {
 
 
 def fact(event_type: str = "toy_counted", key: str = "", **payload: Any) -> NewEvent:
-    """A fact of the first lead, unless `lead`, `address` or `organization_id` say otherwise.
+    """A fact of the first lead, unless `lead`, `address`, `source` or `organization_id` say
+    otherwise.
 
     Its key derives from type and payload, its event id from the key and the `attempt`.
     """
@@ -171,13 +172,14 @@ def fact(event_type: str = "toy_counted", key: str = "", **payload: Any) -> NewE
     attempt = payload.pop("attempt", 1)
     organization_id = payload.pop("organization_id", ORGANIZATION)
     address = payload.pop("address", None)
+    source = payload.pop("source", SOURCE)
     name = key or f"{event_type}:{canonical.dumps(payload).decode()}"
     return NewEvent(
         event_id=f"id-{canonical.digest(lead or '', name)[:12]}-{attempt}",
         organization_id=organization_id,
         event_type=event_type,
         source_type="EXTERNAL",
-        source=SOURCE,
+        source=source,
         external_event_id=name,
         occurred_at=instant(1),
         received_at=instant(2),

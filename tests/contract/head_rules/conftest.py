@@ -8,23 +8,23 @@ import pytest
 from eventsourcing.persistence import InfrastructureFactory
 
 from projections import repairing
-from tests.support.dynamodb import on_ministack
 from tests.support.head_world import World
 from tests.support.in_flight import InFlightLog
+from tests.support.sqlite import on_sqlite
 
 
 @pytest.fixture
 def factory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[InfrastructureFactory[Any]]:
     """SQLite unless a test asks for ministack, which shows the same and takes ten times as long."""
     if getattr(request, "param", "sqlite") == "ministack":
+        from tests.support.dynamodb import on_ministack  # noqa: PLC0415 - boto3 takes its time
+
         endpoint = request.getfixturevalue("ministack")
-        with on_ministack(endpoint, request.getfixturevalue("account")) as factory:
-            yield factory
+        with on_ministack(endpoint, request.getfixturevalue("account")) as dynamodb:
+            yield dynamodb
         return
-    env = {"PERSISTENCE_MODULE": "adapters.sqlite", "LEADS_DB": str(tmp_path / "leads.db")}
-    sqlite = InfrastructureFactory.construct(env)
-    yield sqlite
-    sqlite.close()
+    with on_sqlite(tmp_path / "leads.db", LEADS_SQLITE_SYNCHRONOUS="NORMAL") as sqlite:
+        yield sqlite
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from domain import keys
 from domain.errors import NotFound, Unavailable, Uncertain
-from domain.event import Address
+from domain.event import OUR_SOURCE, Address
 from domain.outcomes import Appended, Duplicate, Failed
 from projections.appending import address_keys
 from tests.support import toy
@@ -75,7 +75,7 @@ def test_address_claims_survive_a_rebuild_and_lost_ones_are_added(world):
     lost = [keys.identity(ORGANIZATION, "web", name) for name in ("session-7", "cookie-7")]
     world.log(2).append(
         [
-            toy.fact("identity_linked", key, lead=first.lead, **linked)
+            toy.fact("identity_linked", key, lead=first.lead, source=OUR_SOURCE, **linked)
             for key in ("link-1", "link-2")
         ]
     )
@@ -83,6 +83,13 @@ def test_address_claims_survive_a_rebuild_and_lost_ones_are_added(world):
     assert world.repair(world.log(2), first.lead, force=True).verified.state == "equal"
     assert world.real.resolve(lost) == dict.fromkeys(lost, first.lead)
     assert world.violations == []
+
+
+def test_what_another_source_says_of_addresses_claims_none(world):
+    said = toy.fact("identity_linked", "a", channel="web", identifier="session-7", aliases=[])
+    world.log().append([said])
+    assert world.repair(world.log(), force=True).verified.state == "equal"
+    assert world.real.resolve([keys.identity(ORGANIZATION, "web", "session-7")]) == {}
 
 
 @BOTH
