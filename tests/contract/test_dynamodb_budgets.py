@@ -102,6 +102,22 @@ def test_a_page_of_events_is_one_query_that_reads_what_it_returns(
     assert call.request["Limit"] == len(page.items) + 1
 
 
+def test_no_list_of_events_fetches_the_senders_own_bytes(factory, recorder):
+    record = make.record(raw_payload=b"x" * 20_000)
+    recorder.insert_events([record], commit=make.commit([record]))
+
+    with counted(factory.client) as calls:
+        recorder.select_events("lead-one")
+        recorder.select_by_time("lead-one")
+        recorder.select_by_time("lead-one", event_type="purchase_completed")
+
+    for call in calls:
+        fetched = call.request["ProjectionExpression"].split(", ")
+        names = {call.request["ExpressionAttributeNames"][name] for name in fetched}
+        assert "payload" in names
+        assert "rawPayload" not in names
+
+
 def test_a_page_of_rows_is_one_query(factory):
     state = factory.state_table()
     for number in range(5):
