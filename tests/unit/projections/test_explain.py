@@ -78,6 +78,7 @@ def test_an_event_below_the_threshold_is_passed_with_the_reason():
 
     found = explain(events, "fact", "insight:family", NOW)
 
+    assert found.status == "stands"
     assert [step.event_id for step in found.steps] == ["evt-2"]
     assert [passed.event_id for passed in found.passed] == ["evt-1"]
     assert "confidence" in found.passed[0].reason
