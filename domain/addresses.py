@@ -7,6 +7,7 @@ lead. A changed normal form must keep the older ones among its aliases: identiti
 """
 
 import re
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from domain import keys
@@ -80,21 +81,24 @@ def address(channel: Any, identifier: Any) -> Address:
     if not text or len(text) > MAX_ID_CHARACTERS or _UNPRINTABLE.search(text):
         detail = f"must be text of 1 to {MAX_ID_CHARACTERS} printable characters"
         raise _invalid(IDENTIFIER_POINTER, detail)
-    channel = channel.lower()
+    return _normal(channel.lower(), text)
+
+
+def identity_keys(organization_id: str, of: Address) -> tuple[str, ...]:
+    """Return the identity key of every form of an address, the canonical one first, each once."""
+    forms = dict.fromkeys((of.identifier, *of.aliases))
+    return tuple(keys.identity(organization_id, of.channel, form) for form in forms)
+
+
+@lru_cache(maxsize=8192)
+def _normal(channel: str, text: str) -> Address:
+    # A lead writes more than once, and reading a phone number costs as much as storing its event.
     if channel == "email":
         return Address(channel=channel, identifier=_email(text))
     if channel == "phone" or (channel == "whatsapp" and not _USER_ID.fullmatch(text)):
         canonical, *aliases = _forms(_digits(text, stated=channel == "whatsapp"))
         return Address(channel=channel, identifier=canonical, aliases=tuple(aliases))
     return Address(channel=channel, identifier=text)
-
-
-def identity_keys(organization_id: str, of: Address) -> tuple[str, ...]:
-    """Return the identity key of every form of an address, the canonical one first."""
-    return tuple(
-        keys.identity(organization_id, of.channel, identifier)
-        for identifier in (of.identifier, *of.aliases)
-    )
 
 
 def _email(text: str) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from domain import canonical
+from domain import canonical, keys
 
 SourceType = Literal["EXTERNAL", "INTERNAL", "DIRECT"]
 SOURCE_TYPES: Final[tuple[SourceType, ...]] = get_args(SourceType)
@@ -115,6 +115,7 @@ class NewEvent:
 
     Exactly one of `lead` and `address` is given by the sender. `occurred_at_stated` says whether
     the sender stated `occurred_at`; what we filled in ourselves does not count as content.
+    `receipt_key` is what makes the fact unique, `fingerprint` what tells its content.
     """
 
     event_id: str
@@ -136,8 +137,11 @@ class NewEvent:
     causation_id: str | None = None
     raw_payload: bytes | None = None
     fingerprint: str = field(init=False)
+    receipt_key: str = field(init=False)
 
     def __post_init__(self) -> None:
+        key = keys.receipt(self.organization_id, self.source, self.external_event_id)
+        object.__setattr__(self, "receipt_key", key)
         fingerprint = canonical.digest(
             self.lead or "",
             self.occurred_at if self.occurred_at_stated else "",

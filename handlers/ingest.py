@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from domain import keys, reading
+from domain import reading
 from domain.acceptance import ALL_SOURCES, Accepted, accept
 from domain.draft import Translator
 from domain.errors import (
@@ -142,8 +142,7 @@ class Ingest:
         """Return what an append would answer now, from the receipts alone."""
         outcomes: list[Outcome] = []
         for fact in facts:
-            key = keys.receipt(fact.organization_id, fact.source, fact.external_event_id)
-            receipt = self.log.store.receipt(key)
+            receipt = self.log.store.receipt(fact.receipt_key)
             outcomes.append(
                 Appended("", "", 0) if receipt is None else outcome_of(receipt, fact, nonce="")
             )

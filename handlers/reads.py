@@ -143,7 +143,9 @@ class Reads:
         """Return what an agent may read of the memories within a budget of tokens."""
         now = moment.as_of or moment.known_at or self.now()
         found = self.memories(organization_id, lead, moment=moment)
-        return context(found, now=now, budget=budget, locale=locale, format=form)
+        return context(
+            found, now=now, budget=budget, locale=locale, format=form, timezone=self.timezone
+        )
 
     def features(
         self, organization_id: str, lead: str, *, as_of: str | None = None

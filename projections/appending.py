@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from domain import canonical, keys, limits
+from domain.addresses import identity_keys
 from domain.errors import LeadError, LimitExceeded, NotFound, Outage, Unavailable, Uncertain
 from domain.event import OUR_SOURCE, Address, LeadEvent, NewEvent
 from domain.outcomes import Failed, Outcome, outcome_of
@@ -52,13 +53,15 @@ class Group:
         """Look at the store once and plan the next commit; None when every fact is answered.
 
         Raises:
-            Unavailable: the store cannot answer now; prepare again later.
+            LeadError: the store does not answer; `fail` knows whether to prepare again.
         """
         claims = self._find_lead(recorder)
         while self.pending:
             facts, rows = self._portion(edition)
             wanted = [*rows, *self._extra_keys]
-            snapshot = recorder.snapshot(self._lead, wanted, [_key(fact) for _, fact in facts])
+            snapshot = recorder.snapshot(
+                self._lead, wanted, [fact.receipt_key for _, fact in facts]
+            )
             if snapshot.head and snapshot.head.organization_id != self._organization_id:
                 self._answer_all(NotFound("There is no such lead.", hint="Check the lead's id."))
                 return None
@@ -85,15 +88,19 @@ class Group:
         if isinstance(answer, LimitExceeded):
             self._shrink(len(self._sent), answer)
             return True
-        if isinstance(answer, Unavailable | Uncertain):
+        if isinstance(answer, LeadError):
             self.fail(answer)
             return False
         raise answer
 
     def fail(self, error: LeadError) -> None:
-        """Keep why the store gave no answer, and end there if it is out of service."""
-        self._error = error
-        if isinstance(error, Outage):
+        """Keep why the store did not do it, and end there if another try would hear the same.
+
+        What may have been written stays in doubt until the store refuses a later try.
+        """
+        if not isinstance(self._error, Uncertain):
+            self._error = error
+        if isinstance(error, Outage) or not isinstance(error, Unavailable | Uncertain):
             self.give_up()
 
     def give_up(self) -> None:
@@ -104,7 +111,7 @@ class Group:
         """Resolve the address, sticky to the first form found; return the claims still to make."""
         if self._address is None:
             return ()
-        names = address_keys(self._organization_id, self._address)
+        names = identity_keys(self._organization_id, self._address)
         claimed = recorder.resolve(names)
         found = next((claimed[name] for name in names if name in claimed), "")
         if not found:
@@ -121,18 +128,19 @@ class Group:
         rows: dict[keys.Key, None] = {}
         seen: set[str] = set()
         for index, fact in self.pending[: self._most]:
-            if _key(fact) in seen:
+            if fact.receipt_key in seen:
                 continue
             more = self._touched(edition, fact)
             if more is None and not portion:
                 self._alone, more = True, []
             if more is None:
                 break
-            actions = len(rows.keys() | more) + 2 * (len(portion) + 1) + _SPARE_ACTIONS
+            new = sum(key not in rows for key in more)
+            actions = len(rows) + new + 2 * (len(portion) + 1) + _SPARE_ACTIONS
             if portion and actions > limits.MAX_ACTIONS:
                 break
             rows.update(dict.fromkeys(more))
-            seen.add(_key(fact))
+            seen.add(fact.receipt_key)
             portion.append((index, fact))
         return portion, list(rows)
 
@@ -199,7 +207,7 @@ class Group:
             return
         waiting: list[Fact] = []
         for index, fact in self.pending:
-            receipt = known.get(_key(fact))
+            receipt = known.get(fact.receipt_key)
             if receipt is None:
                 waiting.append((index, fact))
             else:
@@ -213,7 +221,7 @@ class Group:
 
     def _receipt(self, fact: NewEvent, event: LeadEvent) -> Receipt:
         return Receipt(
-            key=_key(fact),
+            key=fact.receipt_key,
             lead=event.lead,
             event_id=event.event_id,
             sequence=event.sequence,
@@ -244,18 +252,12 @@ class Group:
 
 
 def grouped(facts: Sequence[NewEvent]) -> list[list[Fact]]:
-    """Return the facts by lead or address, each group and each fact in the order given."""
+    """Return the facts by lead or address, each group and each fact in the order given.
+
+    Those of two organizations never share one: an address means another lead to each of them.
+    """
     groups: dict[object, list[Fact]] = {}
     for index, fact in enumerate(facts):
-        groups.setdefault(fact.lead or fact.address, []).append((index, fact))
+        name = (fact.organization_id, fact.lead or fact.address)
+        groups.setdefault(name, []).append((index, fact))
     return list(groups.values())
-
-
-def address_keys(organization_id: str, address: Address) -> tuple[str, ...]:
-    """Return the identity key of every form of an address, the normal form first."""
-    names = dict.fromkeys((address.identifier, *address.aliases))
-    return tuple(keys.identity(organization_id, address.channel, name) for name in names)
-
-
-def _key(fact: NewEvent) -> str:
-    return keys.receipt(fact.organization_id, fact.source, fact.external_event_id)

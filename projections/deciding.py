@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from domain import keys
 from domain.errors import (
     LimitExceeded,
     NotFound,
@@ -91,17 +90,21 @@ class Recording:
             Unavailable: other writers were faster every time, or the store cannot answer.
             Uncertain: the store never told; it may have been recorded.
         """
-        error: Unavailable | Uncertain = Unavailable("Other writers of this lead were faster.")
+        faster = Unavailable("Other writers of this lead were faster.")
+        error: Unavailable | Uncertain = faster
         for attempt in range(1, ROUNDS + 1):
             try:
                 recorded = self._once()
             except Refused as refused:
                 self._taken.update(receipt.key for receipt in refused.receipts)
                 recorded = self._own(refused.receipts)
-            except (Outage, ViewBroken):
-                raise
+                error = faster
             except (Unavailable, Uncertain) as failure:
-                error, recorded = failure, None
+                # What may have been written stays in doubt until the store refuses a later try.
+                error = error if isinstance(error, Uncertain) else failure
+                if isinstance(failure, Outage | ViewBroken):
+                    raise error from failure
+                recorded = None
             if recorded is not None:
                 return recorded
             pause(attempt)
@@ -202,16 +205,12 @@ class Recording:
         command = self._decision.command
         own = command.key if command else None
         for fact in facts:
-            key = _key(fact)
+            key = fact.receipt_key
             if key in self._taken and key != own:
                 message = "A fact this decision yields was recorded before."
                 raise Rejected(message, hint="Look at what stands; nothing was recorded.")
 
     def _receipt(self, fact: NewEvent, event: LeadEvent) -> Receipt:
-        key, command = _key(fact), self._decision.command
+        key, command = fact.receipt_key, self._decision.command
         stated = command.fingerprint if command and command.key == key else fact.fingerprint
         return Receipt(key, event.lead, event.event_id, event.sequence, self._nonce, stated)
-
-
-def _key(fact: NewEvent) -> str:
-    return keys.receipt(fact.organization_id, fact.source, fact.external_event_id)

@@ -7,7 +7,7 @@ from eventsourcing.application import Application
 from eventsourcing.utils import EnvType
 
 from domain import catalog
-from domain.errors import Unavailable
+from domain.errors import LeadError, Outage
 from domain.event import LeadEvent, NewEvent
 from domain.outcomes import Outcome
 from domain.ports.storage import Commit, LeadRecorder, StateTable, Write
@@ -104,17 +104,19 @@ class LeadLog(Application[str]):
         """Plan a commit of each group, one a lead: two addresses may turn out to be one lead's."""
         planned: dict[str, tuple[Group, Planned]] = {}
         for group in groups:
-            plan = self._prepare(group)
+            try:
+                plan = group.prepare(self.store, self.edition)
+            except Outage as error:
+                # To look for the others too would only wait for the same answer, once for each.
+                for each in groups:
+                    each.fail(error)
+                return []
+            except LeadError as error:
+                group.fail(error)
+                continue
             if plan is not None:
                 planned.setdefault(plan[0][0].lead, (group, plan))
         return list(planned.values())
-
-    def _prepare(self, group: Group) -> Planned | None:
-        try:
-            return group.prepare(self.store, self.edition)
-        except Unavailable as error:
-            group.fail(error)
-            return None
 
     def _send(self, planned: Sequence[Planned]) -> list[Exception | None]:
         if len(planned) == 1:

@@ -16,6 +16,9 @@ __all__ = ["MEMORIES", "Memories", "contributions", "states_by_name"]
 
 _PARTITION: Final = keys.memory_partition("")
 
+_KEPT_ADDITIONS: Final = 64
+"""More than the events of one commit."""
+
 
 class Memories:
     """The projection of memories: a row each, holding cells; values are made when it is read."""
@@ -24,8 +27,8 @@ class Memories:
     handles = frozenset(RULES)
 
     def __init__(self) -> None:
-        # Keys are asked for first and the rows evolved next, mostly of the same event.
-        self._recent: tuple[LeadEvent, list[tuple[Key, Cells]]] | None = None
+        # An event is asked for its keys before it is numbered and folded after, with one payload.
+        self._recent: dict[str, tuple[LeadEvent, list[tuple[Key, Cells]]]] = {}
 
     def partitions(self, lead: str) -> tuple[str, ...]:
         """Return the one partition of all memories of the lead."""
@@ -63,16 +66,23 @@ class Memories:
         return Row(key, {"leadOrganizationId": lead, "cells": text})
 
     def _additions(self, event: LeadEvent) -> list[tuple[Key, Cells]]:
-        recent = self._recent
-        if recent is not None and recent[0] is event:
+        recent = self._recent.get(event.event_id)
+        if recent is not None and _same(recent[0], event):
             return recent[1]
         lead = event.lead
         additions = [
             (keys.memory(lead, memory_type, key), cells)
             for memory_type, key, cells in contributions(event)
         ]
-        self._recent = (event, additions)
+        if len(self._recent) >= _KEPT_ADDITIONS:
+            self._recent.clear()
+        self._recent[event.event_id] = (event, additions)
         return additions
+
+
+def _same(one: LeadEvent, other: LeadEvent) -> bool:
+    """Tell whether two events differ in nothing but their sequence."""
+    return one.payload is other.payload and one[:1] + one[2:16] == other[:1] + other[2:16]
 
 
 def contributions(event: LeadEvent) -> list[Contribution]:

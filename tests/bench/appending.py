@@ -11,7 +11,7 @@ from eventsourcing.persistence import StoredEvent
 from domain import canonical
 from domain.event import NewEvent
 from domain.items import event_item, head_item, identity_item, receipt_item, row_item
-from domain.ports.storage import Commit, LeadRecord, PutHead, Row
+from domain.ports.storage import Commit, LeadRecord, PutHead
 from handlers.bootstrap import App
 from tests.bench.measuring import Result, at_least, in_turns, rate
 from tests.bench.stories import an_app, facts
@@ -42,7 +42,7 @@ def _single_caller(app: App) -> Result:
 
     def peer(_: int) -> float:
         written = [_raw_rows(*each) for each in commits.seen]
-        return rate(len(written), lambda: [raw.write(rows) for rows in written])
+        return rate(len(written), lambda: raw.write_all(written))
 
     with commits:
         own, other, ratio = in_turns(ROUNDS, ours, peer)
@@ -157,10 +157,11 @@ class _RawStore:
             "CREATE TABLE item (pk TEXT, sk TEXT, body TEXT, PRIMARY KEY (pk, sk))"
         )
 
-    def write(self, rows: RawRows) -> None:
-        self._connection.execute("BEGIN IMMEDIATE")
-        self._connection.executemany("INSERT OR REPLACE INTO item VALUES (?, ?, ?)", rows)
-        self._connection.execute("COMMIT")
+    def write_all(self, transactions: list[RawRows]) -> None:
+        for rows in transactions:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany("INSERT OR REPLACE INTO item VALUES (?, ?, ?)", rows)
+            self._connection.execute("COMMIT")
 
 
 def _raw_rows(events: Sequence[StoredEvent], commit: Commit) -> RawRows:
@@ -170,7 +171,7 @@ def _raw_rows(events: Sequence[StoredEvent], commit: Commit) -> RawRows:
     if isinstance(commit.head, PutHead):
         items.append(head_item(commit.head.head))
     rows = [_raw(item, "leadOrganizationId", "occurredAtId") for item in items]
-    return rows + [_raw(row_item(row), "PK", "SK") for row in commit.puts if isinstance(row, Row)]
+    return rows + [_raw(row_item(row), "PK", "SK") for row in commit.puts]
 
 
 def _raw(item: dict[str, Any], pk: str, sk: str) -> tuple[str, str, str]:

@@ -3,16 +3,16 @@
 import pytest
 
 from domain import keys
+from domain.addresses import identity_keys
 from domain.errors import NotFound, Unavailable, Uncertain
 from domain.event import OUR_SOURCE, Address
 from domain.outcomes import Appended, Duplicate, Failed
-from projections.appending import address_keys
 from tests.support import toy
 from tests.support.head_world import BOTH
 from tests.support.make import LEAD, ORGANIZATION
 
 PERSON = Address(channel="whatsapp", identifier="5511900000001", aliases=("551100000001",))
-NAMES = address_keys(ORGANIZATION, PERSON)
+NAMES = identity_keys(ORGANIZATION, PERSON)
 
 
 def message(key="m1", n=1, address=PERSON, **more):

@@ -2,11 +2,12 @@ from itertools import count
 
 import pytest
 
+from domain.addresses import identity_keys
 from domain.errors import LimitExceeded, Unavailable
 from domain.event import Address
 from domain.outcomes import Appended, Duplicate, Failed
 from domain.ports.storage import Refused
-from projections.appending import Group, address_keys, grouped
+from projections.appending import Group, grouped
 from tests.support import toy
 from tests.support.make import LEAD, ORGANIZATION
 
@@ -43,7 +44,7 @@ def test_facts_are_grouped_by_lead_or_address_in_the_order_given():
 
 def test_every_form_of_an_address_has_a_key_the_normal_form_first_and_each_once():
     twice = Address(channel="web", identifier="b", aliases=("a", "b"))
-    assert address_keys("org", twice) == ("IDENTITY#org#web#b", "IDENTITY#org#web#a")
+    assert identity_keys("org", twice) == ("IDENTITY#org#web#b", "IDENTITY#org#web#a")
 
 
 def test_a_group_numbers_its_facts_after_the_head(world):
@@ -121,7 +122,7 @@ def test_the_first_message_of_an_address_claims_every_form_and_says_so(world):
         "aliases": ["551100000001"],
     }
     assert linked.causation_id == events[0].event_id
-    assert {claim.key for claim in commit.identities} == set(address_keys(ORGANIZATION, PERSON))
+    assert {claim.key for claim in commit.identities} == set(identity_keys(ORGANIZATION, PERSON))
     assert {claim.lead for claim in commit.identities} == {"id-1"}
 
 
@@ -129,7 +130,7 @@ def test_a_form_nobody_claimed_yet_is_added_to_the_lead_that_was_found(world):
     known = Address(channel="whatsapp", identifier=PERSON.aliases[0])
     [first] = world.log().append([toy.counted(1, "a", lead=None, address=known)])
     events, commit = sent(world, group_of(toy.counted(2, "b", lead=None, address=PERSON)))
-    assert [claim.key for claim in commit.identities] == [address_keys(ORGANIZATION, PERSON)[0]]
+    assert [claim.key for claim in commit.identities] == [identity_keys(ORGANIZATION, PERSON)[0]]
     assert {event.lead for event in events} == {first.lead}
     assert [event.sequence for event in events] == [3, 4]
 
