@@ -130,16 +130,36 @@ def test_a_page_of_rows_is_one_query(factory):
     assert calls.operations == ["Query"]
 
 
-def test_a_stream_is_read_in_as_many_queries_as_it_has_megabytes(factory, recorder):
+@pytest.fixture
+def megabytes(recorder):
+    """Twelve events of 300 KB: DynamoDB ends every answer at 1 MB."""
     for start in range(1, 13, 4):
         records = [make.record(n, payload={"text": "x" * 300_000}) for n in range(start, start + 4)]
         head = recorder.snapshot("lead-one").head
         recorder.insert_events(records, commit=make.commit(records, after=head))
+    return list(range(1, 13))
 
+
+def test_a_stream_is_read_in_as_many_queries_as_it_has_megabytes(factory, recorder, megabytes):
     with counted(factory.client) as calls:
         found = recorder.select_events("lead-one")
 
-    assert [event.originator_version for event in found] == list(range(1, 13))
+    assert [event.originator_version for event in found] == megabytes
+    assert 3 <= len(calls) <= 5
+
+
+@pytest.mark.parametrize("event_type", [None, "purchase_completed"])
+def test_a_page_that_dynamodb_cuts_short_is_short_and_goes_on(
+    factory, recorder, megabytes, event_type
+):
+    found, cursor = [], None
+    with counted(factory.client) as calls:
+        while not calls or cursor:
+            page = recorder.select_by_time("lead-one", event_type=event_type, cursor=cursor)
+            found += [event.originator_version for event in page.items]
+            cursor = page.cursor
+
+    assert found == megabytes
     assert 3 <= len(calls) <= 5
 
 
