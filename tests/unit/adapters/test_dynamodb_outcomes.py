@@ -9,7 +9,7 @@ from eventsourcing.persistence import IntegrityError
 from adapters.actions import actions_of
 from adapters.dynamodb import codec, outcomes
 from domain import items, keys
-from domain.errors import LimitExceeded, Rejected, Unavailable, Uncertain
+from domain.errors import LimitExceeded, Outage, Rejected, Unavailable, Uncertain
 from domain.ports.storage import Check, Equal, Identity, Refused
 from tests.support import make
 
@@ -120,14 +120,19 @@ def test_another_reason_to_cancel_has_one_meaning_wherever_it_stands(position, c
         ("TransactionInProgressException", Uncertain),
         ("ValidationException", Rejected),
         ("ItemCollectionSizeLimitExceededException", LimitExceeded),
-        ("ResourceNotFoundException", Unavailable),
-        ("AccessDeniedException", Unavailable),
-        ("ExpiredTokenException", Unavailable),
+        ("ResourceNotFoundException", Outage),
+        ("AccessDeniedException", Outage),
+        ("ExpiredTokenException", Outage),
         ("ACodeOfTomorrow", Unavailable),
     ],
 )
 def test_an_error_of_the_whole_request_has_one_meaning(code, kind):
     assert type(meaning(answered(code))) is kind
+
+
+def test_a_store_that_is_not_reached_is_out_and_one_that_is_busy_is_not():
+    assert type(meaning(boto.EndpointConnectionError(endpoint_url="u"))) is Outage
+    assert type(meaning(cancelled({HEAD: "TransactionConflict"}))) is Unavailable
 
 
 @pytest.mark.parametrize(
