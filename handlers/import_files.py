@@ -12,14 +12,13 @@ from typing import Any, BinaryIO, Final, NamedTuple, Protocol, Self
 from domain.errors import Conflict
 from domain.reading import MAX_EVENT_BYTES
 
-_LINE_END: Final = 2
-"""Characters of the longest end of a line."""
-
 _SKIPPED_AT_ONCE: Final = 1024 * 1024
 _HEAD_BYTES: Final = 64 * 1024
 _FORMAT: Final = 1
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _BLANK: Final = b" \t\r\n"
+_LONGEST: Final = MAX_EVENT_BYTES + len(_BYTE_ORDER_MARK) + len(b"\r\n")
+"""Of a line that is read whole."""
 
 
 class Line(NamedTuple):
@@ -81,21 +80,16 @@ class Tracker(Protocol):
 
 def read_lines(stream: BinaryIO, *, offset: int = 0, line: int = 0) -> Iterator[Line]:
     """Yield lines one by one; the stream stands at `offset`, after that many lines."""
-    longest = MAX_EVENT_BYTES + _LINE_END
-    while data := stream.readline(longest + 1):
+    while data := stream.readline(_LONGEST + 1):
         start, line = offset, line + 1
         offset += len(data)
-        ended = data.endswith(b"\n")
-        if not ended and len(data) > longest:
+        fits, ended = len(data) <= _LONGEST, data.endswith(b"\n")
+        if not fits and not ended:
             skipped, ended = _skip(stream)
             offset += skipped
-        if start == 0:
-            data = data.removeprefix(_BYTE_ORDER_MARK)
-        text = data.strip(_BLANK)
+        text = data.removeprefix(_BYTE_ORDER_MARK if start == 0 else b"").strip(_BLANK)
         if text:
-            fits = len(text) <= MAX_EVENT_BYTES and offset - start <= longest + len(
-                _BYTE_ORDER_MARK
-            )
+            fits = fits and len(text) <= MAX_EVENT_BYTES
             yield Line(line, start, offset, text if fits else None, not ended)
 
 

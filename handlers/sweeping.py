@@ -1,15 +1,24 @@
 """The sweeper: catches up lagging views beside a running service, ever more rarely where it fails."""
 
 import threading
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from domain.errors import LeadError
-from handlers.maintenance import Maintenance
+from projections.repairing import Repaired
 
 EVERY_S: Final = 5.0
 _MOST_ROUNDS: Final = 64
 """That a lead is left alone: some five minutes."""
+
+
+class Sweeps(Protocol):
+    """Who catches up lagging leads: `handlers.maintenance.Maintenance`."""
+
+    def sweep(self, *, skip: Collection[str]) -> list[Repaired]:
+        """Catch up every lagging lead but those to skip, once; one that fails is answered."""
+        ...
 
 
 @dataclass(slots=True, kw_only=True)
@@ -24,7 +33,7 @@ class _Patience:
 class Sweeper:
     """Looks for lagging leads in rounds, until it is told to stop."""
 
-    maintenance: Maintenance
+    maintenance: Sweeps
     every_s: float = EVERY_S
     _waiting: dict[str, _Patience] = field(default_factory=dict)
 

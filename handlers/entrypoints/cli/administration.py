@@ -6,6 +6,7 @@ import typer
 
 from handlers.entrypoints.cli import moments
 from handlers.entrypoints.cli.command import command
+from handlers.entrypoints.cli.helping import HelpedGroup
 from handlers.entrypoints.cli.output import Form, JsonObject, field
 from handlers.entrypoints.cli.session import Session
 
@@ -33,17 +34,24 @@ _SETTINGS: Final = (field("variable"), field("value"), field("description", wide
 
 def register(program: typer.Typer) -> None:
     """Add the commands of this module."""
-    keys = _group(program, "keys", "Make, list and revoke API keys.")
+    keys = add_group(program, "keys", "Make, list and revoke API keys.")
     command(keys, "create")(create_key)
     command(keys, "list")(list_keys)
     command(keys, "revoke")(revoke_key)
-    schemas = _group(program, "schemas", "Show what every event type holds.")
+    schemas = add_group(program, "schemas", "Show what every event type holds.")
     command(schemas, "list")(list_schemas)
     command(schemas, "show")(show_schema)
-    tables = _group(program, "tables", "Make the tables on DynamoDB.")
+    tables = add_group(program, "tables", "Make the tables on DynamoDB.")
     command(tables, "create")(create_tables)
-    config = _group(program, "config", "Show the settings.")
+    config = add_group(program, "config", "Show the settings.")
     command(config, "show")(show_config)
+
+
+def add_group(program: typer.Typer, name: str, text: str) -> typer.Typer:
+    """Add a group of commands and return it."""
+    group = typer.Typer(cls=HelpedGroup, help=text, no_args_is_help=True)
+    program.add_typer(group, name=name, rich_help_panel=PANEL)
+    return group
 
 
 def create_key(
@@ -164,12 +172,6 @@ def show_config(
     session.out.listing("settings", shown, columns)
     for sentence in session.settings.unknown():
         session.words.warn(sentence)
-
-
-def _group(program: typer.Typer, name: str, text: str) -> typer.Typer:
-    group = typer.Typer(help=text, no_args_is_help=True)
-    program.add_typer(group, name=name, rich_help_panel=PANEL)
-    return group
 
 
 def _key(key: "ApiKey") -> JsonObject:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Concatenate, Final, Literal, ParamSpec
 import typer
 
 from handlers.entrypoints.cli.failures import guarded
+from handlers.entrypoints.cli.helping import HelpedCommand
 from handlers.entrypoints.cli.session import Options, Session
 
 P = ParamSpec("P")
@@ -80,7 +81,7 @@ def command(
             raise typer.Exit(guarded(session, work))
 
         _declare(run, own)
-        group.command(name, rich_help_panel=panel)(run)
+        group.command(name, cls=HelpedCommand, rich_help_panel=panel)(run)
         return function
 
     return register

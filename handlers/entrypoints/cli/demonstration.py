@@ -1,8 +1,6 @@
 """The command that walks through the service with made-up leads."""
 
-import dataclasses
 import shlex
-import tempfile
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -38,9 +36,9 @@ def demo(
     leads: Annotated[int, typer.Option(min=1, help="How many made-up leads.")] = 40,
     seed: Annotated[int, typer.Option(help="Another one tells other stories.")] = 2026,
 ) -> int:
-    """Walk through the service with made-up leads: in with events, out with what they say.
+    """Walk through the service with made-up leads.
 
-    Uses a database of its own unless --db names one. Nobody in it exists.
+    In with events, out with what they say. Uses a database of its own unless --db names one. Nobody in it exists.
     """
     if write is not None:
         count = _write(session, write, leads, seed)
@@ -49,6 +47,8 @@ def demo(
     if session.out.form is not Form.TEXT:
         message = "The demo is for people."
         raise Rejected(message, hint="Its data is for programs: leads demo --write FILE.")
+    import tempfile
+
     folder = Path(tempfile.mkdtemp(prefix="leads-demo-"))
     if session.options.db is None and session.options.store is None:
         session.options = session.options._replace(db=folder / "leads.db", store="sqlite")
@@ -86,10 +86,12 @@ class _Tour:
             " other content under a used id is a conflict, and the first stands; what breaks a rule"
             " is rejected, with the reason beside the file.",
         )
+        from dataclasses import asdict
+
         with self._file.open("rb") as stream:
             rejects = self._file.with_name("rejects.jsonl")
             report = run_import(self._session, stream, self._file, resume=False, rejects=rejects)
-        self._session.out.table([dataclasses.asdict(report.counts)], _COLUMNS)
+        self._session.out.table([asdict(report.counts)], _COLUMNS)
 
     def _timeline(self) -> None:
         lead = self._lead()

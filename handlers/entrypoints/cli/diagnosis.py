@@ -30,7 +30,9 @@ def register(program: typer.Typer) -> None:
 
 
 def doctor(session: Session) -> int:
-    """Look at the settings, the store, lagging views, the quarantine and the disk.
+    """Say whether everything is as it should be.
+
+    Looks at the settings, the store, lagging views, the quarantine and the disk.
 
     Exit code 0: well; 4: something needs you; 5: the store does not answer.
     """

@@ -8,14 +8,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, BinaryIO, Final
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
 from domain.errors import LeadError, Rejected
 from handlers.entrypoints.cli.command import command
 from handlers.entrypoints.cli.progress import Progress
-from handlers.entrypoints.cli.sending import PANEL, Source
+from handlers.entrypoints.cli.sending import PANEL, STDIN, Source, check_source
 from handlers.entrypoints.cli.session import Session
 from handlers.entrypoints.cli.words import Words
 from handlers.entrypoints.outcomes import (
@@ -30,8 +30,6 @@ from handlers.entrypoints.outcomes import (
 if TYPE_CHECKING:
     from handlers.import_files import Counts, Position, Tracker
     from handlers.importing import Importing, Report
-
-_STDIN: Final = "-"
 
 
 def register(program: typer.Typer) -> None:
@@ -58,7 +56,7 @@ def import_(
 
     Safe to stop and to repeat at any time: what is recorded already counts as duplicate.
     """
-    if resume and str(source) == _STDIN:
+    if resume and str(source) == STDIN:
         message = "What comes from stdin cannot be read from the middle."
         raise Rejected(message, hint="Import it again without --resume, or from a file.")
     refused = rejects or _beside(source, ".rejects.jsonl")
@@ -68,7 +66,7 @@ def import_(
         try:
             report = run_import(session, stream, source, resume=resume, rejects=refused)
         except LeadError as error:
-            if error.code == "unavailable" and str(source) != _STDIN:
+            if error.code == "unavailable" and str(source) != STDIN:
                 error.hint = f"Go on when the store answers: {shlex.join(again)}"
             raise
     _show(session, report.counts, refused)
@@ -90,7 +88,7 @@ def run_import(
 
     tracker: Tracker = (
         NoProgress()
-        if str(source) == _STDIN
+        if str(source) == STDIN
         else ProgressFile(_beside(source, ".progress.json"), stream)
     )
     kept = tracker.load() if resume else None
@@ -101,7 +99,7 @@ def run_import(
             else f"Going on after line {kept.line:,}."
         )
     position = kept or Position()
-    size = os.fstat(stream.fileno()).st_size if str(source) != _STDIN else None
+    size = os.fstat(stream.fileno()).st_size if str(source) != STDIN else None
     importing = _importing(session)
     if position.offset:
         stream.seek(position.offset)
@@ -134,7 +132,7 @@ def _importing(session: Session) -> "Importing":
 
 @contextlib.contextmanager
 def _opened(source: Path) -> Iterator[BinaryIO]:
-    if str(source) == _STDIN:
+    if not check_source(source):
         yield sys.stdin.buffer
         return
     with source.open("rb") as stream:
@@ -193,6 +191,6 @@ def _exit_code(counts: "Counts") -> int:
 
 
 def _beside(source: Path, suffix: str) -> Path:
-    if str(source) == _STDIN:
+    if str(source) == STDIN:
         return Path(f"stdin{suffix}")
     return source.with_name(source.name + suffix)

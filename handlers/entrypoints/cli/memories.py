@@ -63,7 +63,7 @@ def memories(
         bool, typer.Option("--include-expired", help="Show what no longer holds too.")
     ] = False,
 ) -> None:
-    """List what is remembered of a lead, now or at a moment of the past."""
+    """List what is remembered of a lead, now or in the past."""
     found = session.existing().reads.memories(
         session.organization,
         session.lead(lead),
@@ -91,7 +91,7 @@ def explain(
         ),
     ],
 ) -> None:
-    """Show why a memory reads as it does: the events it stands on, one by one."""
+    """Show the events that a memory stands on, one by one."""
     memory_type, slash, key = memory.partition("/")
     if not slash:
         message = "A memory is named by its type and key, with a slash between."
@@ -134,7 +134,10 @@ def context(
     as_of: AsOf = None,
     known_at: KnownAt = None,
 ) -> None:
-    """Write what an agent may read of a lead, within a budget of tokens."""
+    """Write what an agent may read of a lead.
+
+    The best memories that fit into a budget of tokens.
+    """
     from handlers.shapes import context_json
 
     found = session.existing().reads.context(

@@ -3,7 +3,6 @@
 import re
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
-from zoneinfo import ZoneInfo
 
 from domain import instants
 from domain.errors import FieldError, Rejected
@@ -48,6 +47,8 @@ def _instant(session: "Session", text: str, direction: int) -> str:
         delta = timedelta(**{_UNITS[span[2]]: int(span[1]) * direction})
         return instants.parse_instant(instants.shift(session.now(), delta))
     if _DAY.fullmatch(text):
+        from zoneinfo import ZoneInfo
+
         midnight = datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(session.settings.timezone))
         return instants.parse_instant(midnight.isoformat())
     return instants.parse_instant(text)

@@ -17,6 +17,7 @@ from handlers.entrypoints.cli import (
     serving,
 )
 from handlers.entrypoints.cli.command import remember_options
+from handlers.entrypoints.cli.helping import HelpedGroup
 
 _HELP: Final = (
     "Everything that happens to a lead, recorded once and forever, and what follows from it."
@@ -31,6 +32,8 @@ _EPILOG: Final = (
 
 program = typer.Typer(
     name="leads",
+    cls=HelpedGroup,
+    rich_markup_mode=None,
     help=_HELP,
     epilog=_EPILOG,
     no_args_is_help=True,

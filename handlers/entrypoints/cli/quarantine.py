@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from domain.errors import NotFound, Rejected
-from handlers.entrypoints.cli.administration import PANEL
+from handlers.entrypoints.cli.administration import add_group
 from handlers.entrypoints.cli.command import command
 from handlers.entrypoints.cli.output import Column, JsonObject, field
 from handlers.entrypoints.cli.session import Session
@@ -34,8 +34,7 @@ _REDRIVEN: Final = (
 
 def register(program: typer.Typer) -> None:
     """Add the commands of this module."""
-    group = typer.Typer(help="Look at what could not be translated.", no_args_is_help=True)
-    program.add_typer(group, name="quarantine", rich_help_panel=PANEL)
+    group = add_group(program, "quarantine", "Look at what could not be translated.")
     command(group, "list")(list_)
     command(group, "show")(show)
     command(group, "redrive")(redrive)

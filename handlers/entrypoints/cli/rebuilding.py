@@ -41,9 +41,9 @@ def register(program: typer.Typer) -> None:
 
 
 def verify(session: Session, lead: One = None, every: All = False, workers: Workers = 1) -> int:
-    """Fold the events again and compare with the views that stand, field by field.
+    """Compare views with the events they come from.
 
-    Exit code 4 if anything differs or an event cannot be read. Lagging views are legal and told
+    Folds every event again and compares field by field. Exit code 4 if anything differs or an event cannot be read. Lagging views are legal and told
     apart.
     """
     return run(session, "verify", lead, every=every, workers=workers)
@@ -58,9 +58,9 @@ def rebuild(
     ] = False,
     workers: Workers = 1,
 ) -> int:
-    """Bring views to what the events say, beside live writers, and verify them.
+    """Bring views to what the events say, and verify them.
 
-    May be stopped and repeated at any time.
+    Works beside live writers. May be stopped and repeated at any time.
     """
     job: Job = "verify" if dry_run else "rebuild"
     return run(session, job, lead, every=every, workers=workers, dry_run=dry_run)

@@ -1,5 +1,6 @@
 """The command that sends a few events: one, a batch, or one a line."""
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from domain.errors import FieldError, InvalidEvent, LeadError, LimitExceeded, MalformedBody
+from domain.errors import (
+    FieldError,
+    InvalidEvent,
+    LeadError,
+    LimitExceeded,
+    MalformedBody,
+    Rejected,
+)
 from handlers.entrypoints.cli.command import command
 from handlers.entrypoints.cli.output import Column, Form, JsonObject, field
 from handlers.entrypoints.cli.session import Session
@@ -18,14 +26,12 @@ if TYPE_CHECKING:
 
 PANEL: Final = "Bring events in"
 
+STDIN: Final = "-"
+
 Source = Annotated[
     Path,
     typer.Argument(
         metavar="FILE|-",
-        exists=True,
-        dir_okay=False,
-        readable=True,
-        allow_dash=True,
         show_default=False,
         help="The file; - is stdin.",
     ),
@@ -78,6 +84,27 @@ def exit_code(errors: Sequence[LeadError | None]) -> int:
     return codes.pop() if len(codes) == 1 else EXIT_PARTIAL if codes else EXIT_OK
 
 
+def check_source(source: Path) -> bool:
+    """Tell whether the source is a file, and not stdin.
+
+    Raises:
+        Rejected: it is a file that cannot be read.
+    """
+    if str(source) == STDIN:
+        return False
+    detail = None
+    if not source.is_file():
+        detail = "is no file" if source.exists() else "does not exist"
+    elif not os.access(source, os.R_OK):
+        detail = "may not be read"
+    if detail is not None:
+        problem = FieldError("FILE", detail)
+        raise Rejected(
+            "There is nothing to read.", hint="Name a file, or - for stdin.", fields=[problem]
+        )
+    return True
+
+
 def _show_one(session: Session, item: "Item") -> None:
     from handlers.shapes import item_json
 
@@ -116,11 +143,11 @@ def _status(item: "Item") -> int:
 def _read(source: Path) -> bytes:
     from domain.reading import MAX_BATCH_BYTES
 
-    if str(source) == "-":
-        data = sys.stdin.buffer.read(MAX_BATCH_BYTES + 1)
-    else:
+    if check_source(source):
         with source.open("rb") as file:
             data = file.read(MAX_BATCH_BYTES + 1)
+    else:
+        data = sys.stdin.buffer.read(MAX_BATCH_BYTES + 1)
     if len(data) > MAX_BATCH_BYTES:
         message = f"What is sent at once has at most {MAX_BATCH_BYTES} bytes."
         raise LimitExceeded(message, hint="Use `leads import`, which has no such limit.")

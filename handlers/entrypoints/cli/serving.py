@@ -1,7 +1,6 @@
 """The command that serves the HTTP API."""
 
 import signal
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +13,8 @@ from handlers.entrypoints.cli.command import command
 from handlers.entrypoints.cli.session import Session
 
 if TYPE_CHECKING:
+    import socket
+
     from handlers.bootstrap import App
     from handlers.settings import Settings
 
@@ -40,16 +41,21 @@ def serve(
         typer.Option(help="Whether the API asks for a key (LEADS_AUTH)."),
     ] = None,
 ) -> None:
-    """Serve the HTTP API until Ctrl-C or SIGTERM, and catch up lagging views meanwhile."""
+    """Serve the HTTP API until Ctrl-C or SIGTERM.
+
+    Catches up lagging views meanwhile.
+    """
     session.flags = {"host": host, "port": port, "auth": auth}
     settings = session.settings
     _check_reach(settings)
     from handlers.bootstrap import start_logging
 
-    start_logging(settings)
-    with _listening(settings) as listener, _sweeping(session.app):
-        _tell(session, settings, listener)
-        _run(session.app, listener)
+    with _listening(settings) as listener:
+        start_logging(settings)
+        app = session.app
+        with _sweeping(app):
+            _tell(session, settings, listener)
+            _run(app, listener)
     session.words.say("Stopped.")
 
 
@@ -75,7 +81,9 @@ def _is_loopback(host: str) -> bool:
 
 
 @contextmanager
-def _listening(settings: "Settings") -> Iterator[socket.socket]:
+def _listening(settings: "Settings") -> "Iterator[socket.socket]":
+    import socket
+
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     with socket.socket(family) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -106,7 +114,7 @@ def _sweeping(app: "App") -> Iterator[None]:
         thread.join(_SHUTDOWN_S)
 
 
-def _tell(session: Session, settings: "Settings", listener: socket.socket) -> None:
+def _tell(session: Session, settings: "Settings", listener: "socket.socket") -> None:
     port = listener.getsockname()[1]
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     url = f"http://{host}:{port}"
@@ -119,7 +127,7 @@ def _tell(session: Session, settings: "Settings", listener: socket.socket) -> No
         words.say(f"Requests need a key; make one: leads keys create{flags and ' '}{flags}")
 
 
-def _run(app: "App", listener: socket.socket) -> None:
+def _run(app: "App", listener: "socket.socket") -> None:
     import uvicorn
 
     from handlers.entrypoints.http import create_api
