@@ -12,16 +12,7 @@ from eventsourcing.persistence import StoredEvent
 from adapters.tables import LOG, STATE, Table, check_keys
 from domain import items, keys, limits
 from domain.limits import Item
-from domain.ports.storage import (
-    Check,
-    CheckHead,
-    Commit,
-    Identity,
-    LeadRecord,
-    PutHead,
-    Receipt,
-    Row,
-)
+from domain.records import Check, CheckHead, Commit, Identity, LeadRecord, PutHead, Receipt, Row
 
 Subject = Receipt | Identity | StoredEvent | PutHead | CheckHead | Row | keys.Key | Check
 

@@ -11,7 +11,7 @@ from eventsourcing.persistence import StoredEvent
 
 from domain import canonical, keys
 from domain.errors import Rejected
-from domain.ports.storage import Commit, Head, PutHead, Receipt, Refused
+from domain.records import Commit, Head, PutHead, Receipt, Refused
 
 ORGANIZATION: Final = ""
 """Owner of a head that no commit has named one for. No organization has this id, so the receipts

@@ -7,7 +7,7 @@ from typing import Final
 
 from domain import keys
 from domain.limits import Item
-from domain.ports.storage import Head, Identity, LeadRecord, Receipt, Row
+from domain.records import Head, Identity, LeadRecord, Receipt, Row
 
 PK: Final = "leadOrganizationId"
 SK: Final = "occurredAtId"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from domain.errors import IdempotencyConflict, LeadError
 from domain.event import NewEvent
-from domain.ports.storage import Receipt
+from domain.records import Receipt
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from domain import instants, keys
 from domain.acceptance import ALL_SOURCES, check_organization
 from domain.errors import FieldError, Forbidden, NotFound, Rejected, Unauthenticated, Unavailable
 from domain.ports.effects import Clock
-from domain.ports.storage import Absent, Equal, Row, StateTable
+from domain.ports.storage import StateTable
+from domain.records import Absent, Equal, Row
 
 SCOPES: Final = ("events:write", "events:read", "memories:read", "admin")
 """What a key may be for. `admin` is all of them."""

@@ -9,7 +9,8 @@ from typing import Final, Literal
 from domain import instants, keys
 from domain.errors import LeadError, Unavailable, Uncertain
 from domain.ports.effects import Clock
-from domain.ports.storage import Row, StateTable
+from domain.ports.storage import StateTable
+from domain.records import Row
 from handlers.maintenance import Maintenance
 from handlers.quarantine import Quarantine
 from handlers.settings import Settings

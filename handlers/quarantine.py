@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple, Protocol
 from domain import instants, keys, reading
 from domain.errors import FieldError, LeadError, LimitExceeded, NotFound
 from domain.ports.effects import IdFactory
-from domain.ports.storage import Absent, Page, Row, StateTable, Value
+from domain.ports.storage import StateTable
+from domain.records import Absent, Page, Row, Value
 from handlers.ingest import Item, Sender
 
 KEPT_FOR: Final = timedelta(days=30)

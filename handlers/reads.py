@@ -9,7 +9,7 @@ from domain.errors import FieldError, InvalidEvent, NotFound
 from domain.event import LeadEvent
 from domain.instants import parse_instant
 from domain.ports.effects import Clock
-from domain.ports.storage import Page
+from domain.records import Page
 from projections.features import FeatureVector, features
 from projections.lead_log import LeadLog
 from projections.memories import MEMORIES, states_by_name

@@ -7,7 +7,8 @@ from domain.addresses import identity_keys
 from domain.errors import LeadError, LimitExceeded, NotFound, Outage, Unavailable, Uncertain
 from domain.event import OUR_SOURCE, Address, LeadEvent, NewEvent
 from domain.outcomes import Failed, Outcome, outcome_of
-from domain.ports.storage import Commit, Identity, LeadRecorder, Receipt, Refused, Snapshot
+from domain.ports.storage import LeadRecorder
+from domain.records import Commit, Identity, Receipt, Refused, Snapshot
 from projections.committing import (
     Edition,
     commit_alone,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from domain import keys, limits
 from domain.event import LeadEvent
 from domain.keys import Key
-from domain.ports.storage import Commit, Head, Identity, PutHead, Receipt, Row, Snapshot
+from domain.records import Commit, Head, Identity, PutHead, Receipt, Row, Snapshot
 from projections.folding import Fold, current
 from projections.projection import NeedRow, Projection
 

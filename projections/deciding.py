@@ -15,7 +15,7 @@ from domain.errors import (
 )
 from domain.event import LeadEvent, NewEvent
 from domain.keys import Key
-from domain.ports.storage import Commit, Head, Receipt, Refused
+from domain.records import Commit, Head, Receipt, Refused
 from projections.committing import (
     commit_alone,
     commit_with_rows,

@@ -8,7 +8,7 @@ from domain.errors import ViewBroken
 from domain.event import OUR_SOURCE, LeadEvent
 from domain.items import row_item
 from domain.keys import Key
-from domain.ports.storage import Identity, Row
+from domain.records import Identity, Row
 from projections.projection import NeedRow, Projection, Rows
 
 

@@ -10,7 +10,8 @@ from domain import catalog
 from domain.errors import LeadError, Outage
 from domain.event import LeadEvent, NewEvent
 from domain.outcomes import Outcome
-from domain.ports.storage import Commit, LeadRecorder, StateTable, Write
+from domain.ports.storage import LeadRecorder, StateTable
+from domain.records import Commit, Write
 from projections import ALL, FOLD_VERSION
 from projections.appending import Group, Planned, grouped
 from projections.committing import Edition

@@ -8,7 +8,7 @@ from eventsourcing.persistence import JSONTranscoder, Mapper, StoredEvent
 from domain import canonical
 from domain.errors import CorruptEvent, Unavailable
 from domain.event import Envelope, LeadEvent
-from domain.ports.storage import LeadRecord
+from domain.records import LeadRecord
 
 Upcast = Callable[[str, int, dict[str, Any]], dict[str, Any]]
 """(eventType, schemaVersion, payload) → the payload at the type's current version."""

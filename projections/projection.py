@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from domain.event import LeadEvent
 from domain.keys import Key
-from domain.ports.storage import Row
+from domain.records import Row
 
 
 class NeedRow(Exception):

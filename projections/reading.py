@@ -5,10 +5,11 @@ from typing import Any, NamedTuple, cast
 
 from eventsourcing.persistence import EventStore
 
-from domain.errors import NotFound, Unavailable
+from domain.errors import NotFound, Outage, Unavailable
 from domain.event import LeadEvent
 from domain.keys import Key
-from domain.ports.storage import Head, LeadRecord, LeadRecorder, Receipt, Row, Snapshot, StateTable
+from domain.ports.storage import LeadRecorder, StateTable
+from domain.records import Head, LeadRecord, Receipt, Row, Snapshot
 from projections.committing import Edition, believed
 from projections.folding import Fold, evolve_all
 from projections.projection import NeedRow, Projection
@@ -52,12 +53,13 @@ class Reader:
         self._pause = pause
 
     def head(self, lead: str, organization_id: str | None = None) -> Head:
-        """Return a lead's head.
+        """Return a lead's head; a commit that is just being applied to it is waited for.
 
         Raises:
             NotFound: there is none, or it is another organization's.
+            Unavailable: the store cannot answer.
         """
-        head = self.recorder.snapshot(lead).head
+        head = self._look(lead)
         if head is None or organization_id not in {None, head.organization_id}:
             message = "There is no such lead."
             raise NotFound(message, hint="Check the lead's id.")
@@ -156,6 +158,16 @@ class Reader:
                 if cursor is None:
                     break
         return found
+
+    def _look(self, lead: str) -> Head | None:
+        for attempt in range(1, ROUNDS):
+            try:
+                return self.recorder.snapshot(lead).head
+            except Outage:
+                raise
+            except Unavailable:
+                self._pause(attempt)
+        return self.recorder.snapshot(lead).head
 
     def _fold(
         self,

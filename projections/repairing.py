@@ -20,7 +20,7 @@ from domain.errors import (
 from domain.event import LeadEvent
 from domain.items import row_item
 from domain.keys import Key
-from domain.ports.storage import CheckHead, Commit, Head, PutHead, Refused, Row
+from domain.records import CheckHead, Commit, Head, PutHead, Refused, Row
 from projections.committing import lag_row, outranked, split
 from projections.folding import Fold, evolve_all, touched
 from projections.projection import NeedRow

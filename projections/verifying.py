@@ -7,7 +7,7 @@ from typing import Any
 from domain.errors import CorruptEvent, Unavailable, ViewBroken
 from domain.event import LeadEvent
 from domain.keys import Key
-from domain.ports.storage import Head, Identity, Row
+from domain.records import Head, Identity, Row
 from projections.committing import believed
 from projections.folding import Difference, compare, digest, foreign, identities_of
 from projections.reading import ROUNDS, Reader

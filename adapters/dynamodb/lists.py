@@ -19,7 +19,7 @@ from adapters.tables import (
     Table,
 )
 from domain import items, keys
-from domain.ports.storage import Page, Row
+from domain.records import Page, Row
 
 FlatItem = dict[str, str | int | bytes]
 

@@ -24,14 +24,7 @@ from adapters.dynamodb import codec
 from domain import items
 from domain.errors import LeadError, LimitExceeded, Outage, Rejected, Unavailable, Uncertain
 from domain.keys import Key
-from domain.ports.storage import (
-    Check,
-    CheckHead,
-    Identity,
-    PutHead,
-    Receipt,
-    Refused,
-)
+from domain.records import Check, CheckHead, Identity, PutHead, Receipt, Refused
 
 CONDITION_FAILED: Final = "ConditionalCheckFailed"
 _COLLECTION_FULL: Final = {

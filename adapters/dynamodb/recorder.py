@@ -22,16 +22,8 @@ from domain.errors import LeadError, Rejected, Unavailable
 from domain.event import Envelope
 from domain.keys import Key
 from domain.limits import Item
-from domain.ports.storage import (
-    Commit,
-    Head,
-    LeadRecord,
-    LeadRecorder,
-    Page,
-    Receipt,
-    Snapshot,
-    Write,
-)
+from domain.ports.storage import LeadRecorder
+from domain.records import Commit, Head, LeadRecord, Page, Receipt, Snapshot, Write
 
 _READS_BESIDE_THE_HEAD: Final = limits.MAX_ACTIONS - 1
 _BATCH_ROUNDS: Final = 5

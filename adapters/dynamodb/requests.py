@@ -11,7 +11,7 @@ from adapters.dynamodb import codec
 from adapters.dynamodb.tables import Names
 from adapters.tables import LOG, Index, KeyAttribute, Table
 from domain.keys import Key
-from domain.ports.storage import (
+from domain.records import (
     Absent,
     AbsentOrBelow,
     Check,

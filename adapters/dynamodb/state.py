@@ -7,7 +7,7 @@ from adapters.dynamodb.wire import Wire
 from adapters.tables import STATE
 from domain import items
 from domain.keys import Key
-from domain.ports.storage import Condition, Page, Row
+from domain.records import Condition, Page, Row
 
 
 class DynamoStateTable:

@@ -21,7 +21,7 @@ from adapters.sqlite.forms import (
 )
 from adapters.sqlite.reading import head_at, identity_at, receipt_at, row_at
 from domain import items
-from domain.ports.storage import (
+from domain.records import (
     Absent,
     AbsentOrBelow,
     Check,

@@ -13,7 +13,7 @@ from eventsourcing.persistence import StoredEvent
 from domain import canonical
 from domain.event import Envelope
 from domain.keys import Key
-from domain.ports.storage import Attributes, Head, LeadRecord, Row, Value
+from domain.records import Attributes, Head, LeadRecord, Row, Value
 
 _BYTES: Final = "base64"
 

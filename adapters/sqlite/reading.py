@@ -13,7 +13,7 @@ from eventsourcing.persistence import Notification, StoredEvent
 from adapters import cursor as cursors
 from adapters.sqlite.forms import EVENT, HEAD, RECEIPT, ROW, event_of, head_of, record_of, row_of
 from domain.keys import Key
-from domain.ports.storage import Head, LeadRecord, Page, Receipt, Row
+from domain.records import Head, LeadRecord, Page, Receipt, Row
 
 Bound = tuple[str | bytes, ...]
 

@@ -19,15 +19,8 @@ from adapters.sqlite.database import Database
 from adapters.sqlite.writer import Work
 from domain.errors import LeadError, LimitExceeded
 from domain.keys import Key
-from domain.ports.storage import (
-    Commit,
-    LeadRecord,
-    LeadRecorder,
-    Page,
-    Receipt,
-    Snapshot,
-    Write,
-)
+from domain.ports.storage import LeadRecorder
+from domain.records import Commit, LeadRecord, Page, Receipt, Snapshot, Write
 
 _POLL_SECONDS = 0.1
 _LAST_ID = 2**63 - 1

@@ -9,7 +9,7 @@ from adapters.sqlite.database import Database
 from adapters.sqlite.forms import values_of_row
 from adapters.sqlite.writer import Work
 from domain.keys import Key
-from domain.ports.storage import Condition, Page, Row
+from domain.records import Condition, Page, Row
 
 
 class SqliteStateTable:

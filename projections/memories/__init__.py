@@ -6,7 +6,7 @@ from typing import Final
 from domain import canonical, keys
 from domain.event import LeadEvent
 from domain.keys import Key
-from domain.ports.storage import Row
+from domain.records import Row
 from projections.memories.cells import Cells, Contribution, merge, stamp
 from projections.memories.declaration import Name
 from projections.memories.rules import RULES

@@ -11,7 +11,7 @@ from eventsourcing.persistence import StoredEvent
 from domain import canonical
 from domain.event import NewEvent
 from domain.items import event_item, head_item, identity_item, receipt_item, row_item
-from domain.ports.storage import Commit, LeadRecord, PutHead
+from domain.records import Commit, LeadRecord, PutHead
 from handlers.bootstrap import App
 from tests.bench.measuring import Result, at_least, in_turns, rate
 from tests.bench.stories import an_app, facts

@@ -22,9 +22,7 @@ def run() -> Iterator[Result]:
         with file.open("w", encoding="utf-8") as stream:
             lines = demo_data.write_ndjson(stream, demo_data.generate(leads=LEADS))
         command = [
-            sys.executable,
-            "-m",
-            "handlers.entrypoints.cli",
+            str(Path(sys.executable).with_name("leads")),
             "--db",
             str(Path(folder) / "leads.db"),
             "import",

@@ -3,7 +3,7 @@
 import pytest
 
 from domain import keys, limits
-from domain.ports.storage import Refused
+from domain.records import Refused
 from tests.support import make
 from tests.support.dynamodb import on_ministack
 from tests.support.faults import READ, WRITE, counted

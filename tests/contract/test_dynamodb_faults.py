@@ -8,7 +8,7 @@ import pytest
 from adapters import cursor as cursors
 from domain import keys
 from domain.errors import LimitExceeded, Rejected, Unavailable, Uncertain
-from domain.ports.storage import Absent, Refused, Row
+from domain.records import Absent, Refused, Row
 from tests.support import make
 from tests.support.dynamodb import on_ministack
 from tests.support.faults import READ, WRITE, Faults, LaggingIndexes, counted

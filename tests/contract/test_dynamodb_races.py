@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from adapters.dynamodb.wire import CONNECTIONS
 from domain import keys
-from domain.ports.storage import Identity, Refused
+from domain.records import Identity, Refused
 from tests.support import make
 from tests.support.dynamodb import on_ministack
 

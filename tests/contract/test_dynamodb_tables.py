@@ -11,7 +11,7 @@ from adapters.dynamodb.tables import Names, create_tables
 from adapters.tables import IDEMPOTENCY_INDEX, LOG, STATE
 from domain import keys
 from domain.errors import Unavailable
-from domain.ports.storage import Absent, AbsentOrBelow, Check, Equal, Identity
+from domain.records import Absent, AbsentOrBelow, Check, Equal, Identity
 from tests.support import make
 from tests.support.aws import REGION, ministack_client, moto_client
 from tests.support.dynamodb import on_ministack

@@ -6,7 +6,7 @@ import pytest
 
 from domain import keys
 from domain.errors import Unavailable
-from domain.ports.storage import Identity
+from domain.records import Identity
 from tests.support import make
 from tests.support.dynamodb import on_moto
 from tests.support.in_flight import InFlightLog

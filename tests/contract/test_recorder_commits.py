@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from domain import keys
-from domain.ports.storage import (
+from domain.records import (
     Absent,
     AbsentOrBelow,
     Check,

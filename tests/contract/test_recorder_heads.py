@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from domain.ports.storage import CheckHead, PutHead, Refused
+from domain.records import CheckHead, PutHead, Refused
 from tests.support import make
 from tests.support.make import LEAD
 

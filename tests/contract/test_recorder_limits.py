@@ -7,7 +7,7 @@ import pytest
 
 from domain import keys, limits
 from domain.errors import LimitExceeded
-from domain.ports.storage import Absent, Check, Identity, Row, Snapshot
+from domain.records import Absent, Check, Identity, Row, Snapshot
 from tests.support import make
 from tests.support.make import LEAD
 

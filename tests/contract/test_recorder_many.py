@@ -9,7 +9,7 @@ import pytest
 
 from domain import keys
 from domain.errors import LimitExceeded, Unavailable
-from domain.ports.storage import Identity, Refused, Write
+from domain.records import Identity, Refused, Write
 from tests.support import make
 from tests.support.make import LEAD
 

@@ -3,7 +3,7 @@
 import pytest
 
 from domain.errors import Unavailable
-from domain.ports.storage import Snapshot, Write
+from domain.records import Snapshot, Write
 from tests.support import make
 from tests.support.make import LEAD
 

@@ -1,7 +1,7 @@
 """What is read of a stream: by sequence, as of one moment, and single things of it."""
 
 from domain import keys
-from domain.ports.storage import Commit, Head, Identity, PutHead, Receipt, Row, Snapshot
+from domain.records import Commit, Head, Identity, PutHead, Receipt, Row, Snapshot
 from tests.support import make
 from tests.support.make import LEAD
 

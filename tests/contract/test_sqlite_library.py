@@ -6,7 +6,7 @@ from eventsourcing.tests import persistence as suites
 
 from adapters.sqlite import Factory
 from domain.errors import Rejected
-from domain.ports.storage import LeadRecord
+from domain.records import LeadRecord
 from tests.support import make
 from tests.support.sqlite import on_sqlite
 

@@ -8,7 +8,7 @@ import pytest
 
 from domain.errors import LimitExceeded, Rejected
 from domain.keys import Key
-from domain.ports.storage import Absent, AbsentOrBelow, Equal, Row
+from domain.records import Absent, AbsentOrBelow, Equal, Row
 
 KEY = Key("LOCK#one", "META")
 

@@ -155,3 +155,18 @@ def test_a_locked_store_is_unavailable_and_nothing_is_half_written(tmp_path, mon
         other.close()
         assert service.http.get("/v1/leads/lead-1/events", headers=auth).status_code == 404
         assert service.http.post("/v1/events", json=purchase(), headers=auth).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("01980a5e-7c00-7000-8000-0000000000aa", True),
+        ("4bf92f3577b34da6a3ce929d0e0e4736", True),
+        ("5511955550101", False),
+        ("maria da silva", False),
+    ],
+)
+def test_a_request_keeps_the_id_of_its_caller_if_it_is_an_id(service, given, kept):
+    answer = service.http.get("/healthz", headers={"X-Request-Id": given})
+
+    assert (answer.headers["x-request-id"] == given) is kept

@@ -16,7 +16,8 @@ from domain.errors import Unavailable
 from domain.event import LeadEvent
 from domain.keys import Key
 from domain.outcomes import Appended, Duplicate, Outcome
-from domain.ports.storage import Commit, Head, LeadRecorder, PutHead, Receipt, Row, StateTable
+from domain.ports.storage import LeadRecorder, StateTable
+from domain.records import Commit, Head, PutHead, Receipt, Row
 from projections.mapper import LeadMapper
 from projections.reading import View
 from projections.repairing import Repaired

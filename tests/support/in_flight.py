@@ -21,17 +21,16 @@ from eventsourcing.persistence import StoredEvent
 
 from domain.errors import Unavailable
 from domain.keys import Key
-from domain.ports.storage import (
+from domain.ports.storage import LeadRecorder, StateTable
+from domain.records import (
     Commit,
     Condition,
     LeadRecord,
-    LeadRecorder,
     Page,
     PutHead,
     Receipt,
     Row,
     Snapshot,
-    StateTable,
     Write,
 )
 

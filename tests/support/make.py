@@ -10,17 +10,7 @@ from datetime import UTC, datetime, timedelta
 from domain import canonical, items, keys
 from domain.event import Envelope
 from domain.instants import format_instant
-from domain.ports.storage import (
-    CheckHead,
-    Commit,
-    Head,
-    LeadRecord,
-    PutHead,
-    Receipt,
-    Row,
-    Value,
-    Write,
-)
+from domain.records import CheckHead, Commit, Head, LeadRecord, PutHead, Receipt, Row, Value, Write
 
 ORGANIZATION = "org-one"
 LEAD = "lead-one"

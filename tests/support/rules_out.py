@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from domain import keys
-from domain.ports.storage import CheckHead, Commit, PutHead
+from domain.records import CheckHead, Commit, PutHead
 from tests.support.head_world import World, is_claim
 
 

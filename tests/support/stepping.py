@@ -13,18 +13,8 @@ from eventsourcing.persistence import InfrastructureFactory, StoredEvent
 
 from domain.errors import LimitExceeded, Unavailable, Uncertain
 from domain.keys import Key
-from domain.ports.storage import (
-    Commit,
-    Condition,
-    LeadRecord,
-    LeadRecorder,
-    Page,
-    Receipt,
-    Row,
-    Snapshot,
-    StateTable,
-    Write,
-)
+from domain.ports.storage import LeadRecorder, StateTable
+from domain.records import Commit, Condition, LeadRecord, Page, Receipt, Row, Snapshot, Write
 from projections.committing import Edition
 from projections.lead_log import LeadLog
 

@@ -12,7 +12,7 @@ from typing import Any
 from domain import canonical, keys
 from domain.event import LeadEvent, NewEvent
 from domain.keys import Key
-from domain.ports.storage import Row
+from domain.records import Row
 from projections.committing import Edition
 from projections.deciding import Command, Decision
 from projections.folding import Fold

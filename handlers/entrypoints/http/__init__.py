@@ -1,7 +1,10 @@
 """The HTTP API: an ASGI application over a wired `App`."""
 
+import re
+import time
 from typing import Final
 
+import structlog
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -11,7 +14,8 @@ from handlers.entrypoints.http.doors import Doors
 
 __all__ = ["create_api"]
 
-_MAX_REQUEST_ID: Final = 100
+_REQUEST_ID: Final = re.compile(rb"[0-9a-fA-F-]{16,64}|[0-9A-HJKMNP-TV-Z]{26}")
+"""UUIDs, trace ids, ULIDs. Nothing shorter: telephone numbers are digits too."""
 
 _ABOUT: Final = """Everything that happens to a lead, recorded once and forever, and what follows from it.
 
@@ -52,12 +56,12 @@ class _Outermost:
             return
         request_id = _given_id(scope) or self._app.new_id()
         scope.setdefault("state", {})["request_id"] = request_id
-        started = False
+        began, status = time.perf_counter(), 0
 
         async def named(message: Message) -> None:
-            nonlocal started
+            nonlocal status
             if message["type"] == "http.response.start":
-                started = True
+                status = message["status"]
                 message["headers"] = [
                     *message.get("headers", ()),
                     (b"x-request-id", request_id.encode()),
@@ -67,14 +71,29 @@ class _Outermost:
         try:
             await self._inner(scope, receive, named)
         except Exception as error:
-            if started:
+            if status:
                 raise
             await answers.unexpected(request_id, error)(scope, receive, named)
+        finally:
+            _log_answer(scope, request_id, status, time.perf_counter() - began)
+
+
+def _log_answer(scope: Scope, request_id: str, status: int, seconds: float) -> None:
+    """Log a request by its route: a path may hold what a caller put into it."""
+    route = scope.get("route")
+    structlog.get_logger().info(
+        "request.answered",
+        request_id=request_id,
+        method=scope["method"],
+        route=getattr(route, "path", "none"),
+        status=status,
+        duration_ms=round(seconds * 1000, 1),
+    )
 
 
 def _given_id(scope: Scope) -> str:
+    """Return the caller's own request id if it is one: logs show it, so it may not be anything."""
     for name, value in scope["headers"]:
-        if name == b"x-request-id" and 0 < len(value) <= _MAX_REQUEST_ID:
-            text: str = value.decode("latin-1")
-            return text if text.isascii() and text.isprintable() else ""
+        if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
+            return bytes(value).decode()
     return ""

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from domain.ports.storage import Commit, PutHead
+from domain.records import Commit, PutHead
 from tests.support import rules_out, toy
 from tests.support.head_world import caught, driven, dying
 

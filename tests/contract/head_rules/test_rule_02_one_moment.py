@@ -4,7 +4,7 @@ import pytest
 
 from domain.errors import Unavailable
 from domain.keys import Key
-from domain.ports.storage import Row, Snapshot
+from domain.records import Row, Snapshot
 from tests.support import toy
 from tests.support.head_world import BOTH, caught, driven, nothing
 from tests.support.make import LEAD

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from domain import keys
-from domain.ports.storage import PutHead
+from domain.records import PutHead
 from projections import appending
 from projections.committing import commit_alone as alone
 from projections.committing import split

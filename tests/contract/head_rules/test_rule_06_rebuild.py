@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from domain.errors import Uncertain
-from domain.ports.storage import Commit, PutHead
+from domain.records import Commit, PutHead
 from projections.committing import lag_row
 from projections.repairing import Repairer
 from tests.support import rules_out, toy
@@ -230,3 +230,17 @@ def test_two_builders_help_each_other_and_write_the_same(world):
     world.repair(one)
     assert world.violations == []
     assert (world.claims, world.head().projected) == (1, 2)
+
+
+def test_rule_6_the_last_step_is_taken_in_its_own_phase_only(world):
+    lived(world)
+    slow = world.log(2, most_rows=1)
+
+    def finish_and_go_on():
+        world.repair(world.log(2))
+        world.answered(world.log(2).append([toy.counted(2, "c")]))
+
+    slow.steps.after("insert_events", finish_and_go_on, n=3)
+    world.repair(slow)
+    assert world.violations == []
+    assert (world.claims, world.head().projected) == (1, 3)

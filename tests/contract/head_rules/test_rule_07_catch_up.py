@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from domain.ports.storage import CheckHead, PutHead
+from domain.records import CheckHead, PutHead
 from projections.repairing import Repairer
 from tests.support import toy
 from tests.support.head_world import BOTH, caught, dying, nothing

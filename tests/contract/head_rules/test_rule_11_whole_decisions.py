@@ -6,7 +6,7 @@ import pytest
 
 from domain.errors import IdempotencyConflict, LeadError, Rejected
 from domain.outcomes import Appended, Duplicate, Failed
-from domain.ports.storage import Refused
+from domain.records import Refused
 from projections.committing import commit_alone
 from projections.deciding import Command, Decision, Recording
 from tests.support import toy

@@ -108,3 +108,14 @@ def test_a_folded_view_answers_the_same_rows_as_a_listed_one(world):
     assert set(folded.states) == {toy.count_key(), toy.open_key(), toy.extra_key()}
     assert set(world.log(2).reader.view(LEAD, toy.COUNTING[2], "op").states) == {toy.open_key()}
     assert set(world.log().reader.view(LEAD, toy.COUNTING[1], "op").states) == {toy.open_key()}
+
+
+def test_a_head_that_is_just_being_written_is_waited_for(hazy, log_in_flight):
+    hazy.log().append([toy.counted(1, "a")])
+    flight = log_in_flight.hold()
+    hazy.log().append([toy.counted(2, "b")])
+    log = hazy.log()
+    log.steps.before("snapshot", flight.land, n=3)
+    hazy.read(1, log.reader.view(LEAD, toy.COUNTING[1]))
+    assert hazy.violations == []
+    assert log.pauses == [1, 2]

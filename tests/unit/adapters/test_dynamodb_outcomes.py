@@ -10,7 +10,7 @@ from adapters.actions import actions_of
 from adapters.dynamodb import codec, outcomes
 from domain import items, keys
 from domain.errors import LimitExceeded, Outage, Rejected, Unavailable, Uncertain
-from domain.ports.storage import Check, Equal, Identity, Refused
+from domain.records import Check, Equal, Identity, Refused
 from tests.support import make
 
 RECORD = make.record(1)

@@ -6,16 +6,7 @@ from adapters.actions import actions_of
 from adapters.dynamodb.requests import write_of
 from adapters.dynamodb.tables import Names
 from domain import keys
-from domain.ports.storage import (
-    Absent,
-    AbsentOrBelow,
-    Check,
-    CheckHead,
-    Commit,
-    Equal,
-    Identity,
-    PutHead,
-)
+from domain.records import Absent, AbsentOrBelow, Check, CheckHead, Commit, Equal, Identity, PutHead
 from tests.support import make
 
 NAMES = Names("log", "state")

@@ -2,13 +2,14 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from adapters.sqlite import Factory, reading, schema
 from domain.errors import LeadError, Rejected, Unavailable
-from domain.ports.storage import Identity, Snapshot
+from domain.records import Identity, Snapshot, Write
 from tests.support import make
 from tests.support.make import LEAD
 from tests.support.sqlite import on_a_faulty_disk, on_sqlite
@@ -252,3 +253,17 @@ def test_no_list_scans_a_table_or_sorts(path, queries, values):
             assert len(steps) == 1, steps
             assert steps[0].startswith("SEARCH"), steps
             assert "INDEX" in steps[0], steps
+
+
+def test_a_commit_that_breaks_in_the_middle_is_taken_back_alone(path):
+    beyond_sqlite = replace(ROW, ttl=2**70)
+    broken = Write([make.record(1)], make.commit([make.record(1)], puts=(beyond_sqlite,)))
+    with on_sqlite(path) as factory:
+        recorder = factory.application_recorder()
+
+        answers = recorder.insert_many([broken, make.write(lead="lead-two")])
+
+        assert [type(answer) for answer in answers] == [OverflowError, type(None)]
+        assert recorder.snapshot(LEAD, [ROW.key]) == Snapshot(None, {}, {})
+        assert recorder.select_events(LEAD) == []
+        assert len(recorder.select_events("lead-two")) == 1

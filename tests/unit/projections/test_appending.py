@@ -6,7 +6,7 @@ from domain.addresses import identity_keys
 from domain.errors import LimitExceeded, Unavailable
 from domain.event import Address
 from domain.outcomes import Appended, Duplicate, Failed
-from domain.ports.storage import Refused
+from domain.records import Refused
 from projections.appending import Group, grouped
 from tests.support import toy
 from tests.support.make import LEAD, ORGANIZATION

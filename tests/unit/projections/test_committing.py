@@ -5,7 +5,7 @@ import pytest
 
 from domain import keys
 from domain.errors import LimitExceeded
-from domain.ports.storage import Identity, PutHead, Receipt, Row, Snapshot
+from domain.records import Identity, PutHead, Receipt, Row, Snapshot
 from projections.committing import (
     believed,
     commit_alone,

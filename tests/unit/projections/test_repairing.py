@@ -3,7 +3,7 @@ import pytest
 from domain import limits
 from domain.items import row_item
 from domain.keys import Key
-from domain.ports.storage import Row
+from domain.records import Row
 from projections.committing import lag_row
 from projections.repairing import _changes, _chunks
 from tests.support import toy
