@@ -22,7 +22,7 @@ def served(tmp_path):
         "LEADS_LOG_LEVEL": "DEBUG",
         "LEADS_SQLITE_BUSY_MS": "50",
     }
-    command = [Path(sys.executable).with_name("leads"), "serve", "--port", "0"]
+    command = [str(Path(sys.executable).with_name("leads")), "serve", "--port", "0"]
     with log.open("w") as stream:
         process = subprocess.Popen(
             [*command, "--auth", "open"], env=environment, stderr=stream, stdout=stream
