@@ -16,10 +16,11 @@ def find_lead(log: LeadLog, organization_id: str, named: str) -> str:
         NotFound: the organization has no such lead.
         Unavailable: the store cannot answer.
     """
-    lead = named if _exists(log, organization_id, named) else None
-    if lead is None and ":" in named:
-        lead = _at_address(log, organization_id, *named.split(":", 1))
-    if lead is None or not _exists(log, organization_id, lead):
+    if _exists(log, organization_id, named):
+        return named
+    channel, colon, identifier = named.partition(":")
+    lead = _at_address(log, organization_id, channel, identifier) if colon else None
+    if lead is None:
         message = "There is no such lead."
         raise NotFound(message, hint=_HINT)
     return lead

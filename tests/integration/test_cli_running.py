@@ -255,19 +255,25 @@ def test_the_demo_writes_a_file_to_import(leads):
     assert leads("demo", "--json").code == 2
 
 
-def test_an_api_without_keys_is_not_opened_to_the_network(leads):
-    answer = leads("serve", "--host", "0.0.0.0", "--auth", "open")  # noqa: S104
+@pytest.fixture
+def taken_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield listener.getsockname()[1]
+
+
+def test_an_api_without_keys_is_not_opened_to_the_network(leads, taken_port):
+    # Were it not refused, it would find its port taken: the test would fail, and not serve.
+    answer = leads("serve", "--host", "0.0.0.0", "--auth", "open", "--port", taken_port)  # noqa: S104
 
     assert answer.code == 2
     assert "LEADS_HOST" in answer.err
     assert not leads.db.exists()
 
 
-def test_a_port_that_is_taken_is_said_so(leads):
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        answer = leads("serve", "--port", listener.getsockname()[1])
+def test_a_port_that_is_taken_is_said_so(leads, taken_port):
+    answer = leads("serve", "--port", taken_port)
 
     assert answer.code == 5
     assert "--port 0" in answer.err
