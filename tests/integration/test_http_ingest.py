@@ -315,3 +315,16 @@ def test_a_broken_projection_stores_the_event_and_names_the_lead_as_lagging(tmp_
         assert service.http.get("/v1/leads/lead-1/memories", headers=auth).json()["memories"]
         assert [each.state for each in service.app.maintenance.sweep()] == ["repaired"]
         assert list(service.app.maintenance.lagging()) == []
+
+
+@pytest.mark.parametrize("name", ["native", "normalized"])
+def test_the_examples_of_the_openapi_document_are_taken(service, auth, name):
+    document = service.http.get("/v1/openapi.json").json()
+    body = document["paths"]["/v1/events"]["post"]["requestBody"]["content"]["application/json"]
+    example = body["examples"][name]["value"]
+
+    answer = service.http.post("/v1/events", json=example, headers=auth)
+    assert answer.status_code == 201
+    assert answer.json()["mapped"]
+    lead = answer.json()["leadOrganizationId"]
+    assert service.http.get(f"/v1/leads/{lead}/memories", headers=auth).json()["memories"]

@@ -86,7 +86,7 @@ def _log_answer(scope: Scope, request_id: str, status: int, seconds: float) -> N
         request_id=request_id,
         method=scope["method"],
         route=getattr(route, "path", "none"),
-        status=status,
+        status=int(status),
         duration_ms=round(seconds * 1000, 1),
     )
 
