@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from eventsourcing.persistence import InfrastructureFactory
 
+from adapters.sqlite import Factory as SqliteFactory
 from projections import repairing
 from tests.support.head_world import World
 from tests.support.in_flight import InFlightLog
@@ -28,8 +29,11 @@ def factory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Infrastr
 
 
 @pytest.fixture
-def world(factory: InfrastructureFactory[Any]) -> World:
-    return World(factory)
+def world(factory: InfrastructureFactory[Any]) -> Iterator[World]:
+    world = World(factory)
+    yield world
+    if isinstance(factory, SqliteFactory):
+        world.end_well()
 
 
 @pytest.fixture
@@ -39,9 +43,13 @@ def log_in_flight(factory: InfrastructureFactory[Any]) -> InFlightLog:
 
 
 @pytest.fixture
-def hazy(factory: InfrastructureFactory[Any], log_in_flight: InFlightLog) -> World:
+def hazy(factory: InfrastructureFactory[Any], log_in_flight: InFlightLog) -> Iterator[World]:
     """A world whose commits can be held half visible: DynamoDB's way of showing them."""
-    return World(factory, log_in_flight, log_in_flight.state)
+    world = World(factory, log_in_flight, log_in_flight.state)
+    yield world
+    log_in_flight.settle()
+    if isinstance(factory, SqliteFactory):
+        world.end_well()
 
 
 @pytest.fixture

@@ -156,9 +156,13 @@ def test_a_decision_that_touches_more_rows_than_a_commit_holds_goes_alone(world)
     flooding = toy.replaced(decision, lambda _: [toy.fact("toy_flooded", "a", rows=150)])
     assert len(world.log().record(flooding).events) == 1
     assert (world.head().version, world.head().projected) == (1, 0)
-    small = world.log(most_rows=0)
-    assert len(small.record(toy.noting("b")).events) == 1
-    assert world.head().version == 2
+
+
+def test_a_decision_whose_rows_are_too_many_bytes_goes_alone(world):
+    world.log().append([toy.counted(1, "a")])
+    assert len(world.log(most_rows=0).record(toy.noting("b")).events) == 1
+    assert (world.head().version, world.head().projected) == (2, 1)
+    assert world.violations == []
 
 
 def test_a_batch_is_split_where_its_rows_would_not_fit_one_commit(world):
@@ -301,3 +305,14 @@ def test_a_projection_that_fails_to_name_foreign_rows_breaks_its_view_only(world
     assert world.log().verifier.verify(LEAD).state == "broken"
     assert world.log(2).repairer.repair(LEAD).state == "broken"
     assert world.head().fold_version == 1
+
+
+def test_a_verify_beside_a_busy_writer_reports_no_drift(world):
+    world.log().append([toy.counted(1, "a")])
+    log = world.log()
+    for n in (1, 3):
+        log.steps.before(
+            "query", lambda n=n: world.log().append([toy.counted(n, f"more-{n}")]), n=n
+        )
+    verified = log.verifier.verify(LEAD)
+    assert (verified.state, verified.version) == ("equal", 3)

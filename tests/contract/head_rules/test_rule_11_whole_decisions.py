@@ -161,6 +161,19 @@ def test_a_decision_whose_reply_was_lost_is_known_as_this_call_s_own(world, comm
     assert world.violations == []
 
 
+def test_an_early_try_of_the_network_that_was_written_is_known_as_this_call_s_own(world):
+    log = world.log()
+
+    def write_and_be_refused_by_it(call):
+        call()
+        raise Refused(receipts=[world.real.receipt(toy.receipt_key("n1"))], head=True)
+
+    log.steps.instead("insert_events", write_and_be_refused_by_it)
+    recorded = log.record(toy.noting("n1"))
+    assert [event.sequence for event in recorded.events] == [1]
+    assert log.pauses == []
+
+
 def test_a_command_under_the_key_of_another_is_rejected(world):
     world.log().record(toy.noting("n1"))
     other = replace(toy.noting("n1"), command=Command(toy.receipt_key("n1"), "something else"))

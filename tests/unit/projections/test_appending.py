@@ -86,6 +86,17 @@ def test_a_commit_that_is_too_large_is_halved_then_sent_alone_then_given_up(worl
     assert len(events) == 2
 
 
+def test_what_was_too_large_and_is_known_now_makes_nothing_else_go_alone(world):
+    group = group_of(toy.counted(1, "a"), toy.counted(2, "b"))
+    for _ in range(2):
+        sent(world, group)
+        assert group.settle(LimitExceeded("too large"))
+    world.log().append([toy.counted(1, "a", attempt=2)])
+    events, commit = sent(world, group)
+    assert [event.external_event_id for event in events] == ["b"]
+    assert commit.puts[0].key == toy.count_key()
+
+
 def test_a_refusal_answers_the_facts_whose_keys_are_taken(world):
     group = group_of(toy.counted(1, "a"), toy.counted(2, "b"))
     sent(world, group)
