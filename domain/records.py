@@ -1,6 +1,6 @@
 """What the storage ports carry: records, heads, receipts, rows, and the commit that writes them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
@@ -193,3 +193,14 @@ class Page(NamedTuple, Generic[T]):
 
     items: list[T]
     cursor: str | None
+
+
+def every(fetch: Callable[[str | None], Page[T]]) -> Iterator[T]:
+    """Yield every item of a list, page by page, as `fetch` gives the page behind a cursor."""
+    cursor: str | None = None
+    while True:
+        page = fetch(cursor)
+        yield from page.items
+        cursor = page.cursor
+        if cursor is None:
+            return

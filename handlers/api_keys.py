@@ -17,7 +17,7 @@ from domain.acceptance import ALL_SOURCES, check_organization
 from domain.errors import FieldError, Forbidden, NotFound, Rejected, Unauthenticated, Unavailable
 from domain.ports.effects import Clock
 from domain.ports.storage import StateTable
-from domain.records import Absent, Equal, Row
+from domain.records import Absent, Equal, Row, every
 
 SCOPES: Final = ("events:write", "events:read", "memories:read", "admin")
 """What a key may be for. `admin` is all of them."""
@@ -130,16 +130,11 @@ class ApiKeys:
 
     def list(self, organization_id: str) -> list[ApiKey]:
         """Return an organization's keys, revoked and expired ones too, oldest first."""
-        found: list[ApiKey] = []
-        cursor: str | None = None
-        while True:
-            page = self.table.query_index(keys.api_keys(organization_id), cursor=cursor)
-            # The index may lag; the rows themselves say what holds.
-            rows = [self.table.get(row.key) for row in page.items]
-            found.extend(_key(row) for row in rows if row is not None)
-            cursor = page.cursor
-            if cursor is None:
-                return found
+        partition = keys.api_keys(organization_id)
+        listed = every(lambda cursor: self.table.query_index(partition, cursor=cursor))
+        # The index may lag; the rows themselves say what holds.
+        rows = [self.table.get(row.key) for row in listed]
+        return [_key(row) for row in rows if row is not None]
 
     def revoke(self, organization_id: str, key_id: str) -> ApiKey:
         """Revoke a key for good and return it; one that is revoked already stays as it is.

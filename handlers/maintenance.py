@@ -2,9 +2,11 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from domain import keys
 from domain.errors import LeadError
+from domain.records import Page, Row, every
 from projections.lead_log import LeadLog
 from projections.repairing import Repaired
 from projections.verifying import Verified
@@ -28,26 +30,16 @@ class Maintenance:
         self.log.table.get(keys.lag(""))
 
     def leads(self, organization_id: str) -> Iterator[str]:
-        """Yield every lead of an organization once, in no promised order."""
-        cursor: str | None = None
-        while True:
-            page = self.log.store.leads(organization_id, limit=_PAGE, cursor=cursor)
-            yield from page.items
-            cursor = page.cursor
-            if cursor is None:
-                return
+        """Return every lead of an organization once, in no promised order."""
+        return every(
+            lambda cursor: self.log.store.leads(organization_id, limit=_PAGE, cursor=cursor)
+        )
 
     def lagging(self) -> Iterator[tuple[str, str]]:
         """Yield (organization, lead) of every lead whose rows lag behind its events."""
         for partition in keys.lag_partitions():
-            cursor: str | None = None
-            while True:
-                page = self.log.table.query(partition, limit=_PAGE, cursor=cursor)
-                for row in page.items:
-                    yield str(row.attributes["organizationId"]), row.key.sk
-                cursor = page.cursor
-                if cursor is None:
-                    break
+            for row in every(partial(self._lag_page, partition)):
+                yield str(row.attributes["organizationId"]), row.key.sk
 
     def verify(self, lead: str) -> Verified:
         """Compare one lead's rows with its events; what cannot be read is part of the answer.
@@ -74,3 +66,6 @@ class Maintenance:
             return self.log.repairer.repair(lead)
         except LeadError as error:
             return Repaired(lead=lead, state="failed", detail=str(error))
+
+    def _lag_page(self, partition: str, cursor: str | None) -> Page[Row]:
+        return self.log.table.query(partition, limit=_PAGE, cursor=cursor)

@@ -1,6 +1,7 @@
 """Reading a lead: its events, and its views as of one version. R1 to R7 of the head's rules."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 from eventsourcing.persistence import EventStore
@@ -9,7 +10,7 @@ from domain.errors import NotFound, Outage, Unavailable
 from domain.event import LeadEvent
 from domain.keys import Key
 from domain.ports.storage import LeadRecorder, StateTable
-from domain.records import Head, LeadRecord, Receipt, Row, Snapshot
+from domain.records import Head, LeadRecord, Page, Receipt, Row, Snapshot, every
 from projections.committing import Edition, believed
 from projections.folding import Fold, evolve_all
 from projections.projection import NeedRow, Projection
@@ -148,16 +149,15 @@ class Reader:
 
     def list_rows(self, lead: str, projection: Projection, prefix: str = "") -> list[Row]:
         """Return the stored rows of a projection in the lead's own partitions, by key."""
-        found: list[Row] = []
-        for partition in projection.partitions(lead):
-            cursor: str | None = None
-            while True:
-                page = self.table.query(partition, prefix=prefix, limit=PAGE, cursor=cursor)
-                found.extend(row for row in page.items if projection.owns(row.key))
-                cursor = page.cursor
-                if cursor is None:
-                    break
-        return found
+        return [
+            row
+            for partition in projection.partitions(lead)
+            for row in every(partial(self._page, partition, prefix))
+            if projection.owns(row.key)
+        ]
+
+    def _page(self, partition: str, prefix: str, cursor: str | None) -> Page[Row]:
+        return self.table.query(partition, prefix=prefix, limit=PAGE, cursor=cursor)
 
     def _look(self, lead: str) -> Head | None:
         for attempt in range(1, ROUNDS):

@@ -96,14 +96,13 @@ def redrive(
 
 
 def kept(session: Session) -> "Iterator[Quarantined]":
-    """Yield all that the organization has in quarantine, oldest first."""
-    app, cursor = session.existing(), None
-    while True:
-        page = app.quarantine.list(session.organization, now=app.now(), cursor=cursor)
-        yield from page.items
-        cursor = page.cursor
-        if cursor is None:
-            return
+    """Return all that the organization has in quarantine, oldest first."""
+    from domain.records import every
+
+    app = session.existing()
+    return every(
+        lambda cursor: app.quarantine.list(session.organization, now=app.now(), cursor=cursor)
+    )
 
 
 def _shown(found: "Quarantined") -> JsonObject:
