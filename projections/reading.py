@@ -51,7 +51,7 @@ class Reader:
         self.table = table
         self.edition = edition
         self._store = events
-        self._pause = pause
+        self.pause = pause
 
     def head(self, lead: str, organization_id: str | None = None) -> Head:
         """Return a lead's head; a commit that is just being applied to it is waited for.
@@ -79,7 +79,7 @@ class Reader:
             found = cast("list[LeadEvent]", list(self._store.get(lead, gt=gt, lte=lte)))
             if len(found) == lte - gt and _dense(found, gt):
                 return found
-            self._pause(attempt)
+            self.pause(attempt)
         message = "Events of this lead are missing between two that are there."
         raise Unavailable(message, hint="Try again; if it stays, verify the lead.")
 
@@ -124,7 +124,7 @@ class Reader:
             if self.head(lead).rev == before.rev:
                 states = {row.key: projection.decode(row) for row in rows}
                 return View(before.version, states)
-            self._pause(attempt)
+            self.pause(attempt)
         head = self.head(lead)
         fold = self.fold(lead, [projection], self.events(lead, lte=head.version))
         own = projection.partitions(lead)
@@ -166,7 +166,7 @@ class Reader:
             except Outage:
                 raise
             except Unavailable:
-                self._pause(attempt)
+                self.pause(attempt)
         return self.recorder.snapshot(lead).head
 
     def _fold(

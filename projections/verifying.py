@@ -87,7 +87,7 @@ class Verifier:
         return self._compare(lead, folds)
 
     def _compare(self, lead: str, folds: Folds) -> Verified:
-        for _ in range(ROUNDS):
+        for attempt in range(1, ROUNDS + 1):
             head = self._reader.head(lead)
             try:
                 found = self._compare_at(head, folds)
@@ -96,6 +96,7 @@ class Verifier:
                 return _verified(head, state, detail=str(error))
             if self._reader.head(lead).rev == head.rev:
                 return found
+            self._reader.pause(attempt)
         message = "The lead moved during every comparison."
         raise Unavailable(message, hint="Verify it again when it is quieter.")
 
