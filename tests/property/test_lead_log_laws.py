@@ -16,7 +16,7 @@ from domain.event import Address, LeadEvent, NewEvent
 from domain.instants import parse_instant
 from domain.keys import Key
 from domain.outcomes import Appended, Duplicate, Outcome
-from domain.ports.storage import Commit, Head, PutHead, Row
+from domain.records import Commit, Head, PutHead, Row
 from handlers.maintenance import Maintenance
 from handlers.reads import Moment, Reads
 from projections import ALL, FOLD_VERSION
