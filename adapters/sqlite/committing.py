@@ -10,15 +10,8 @@ from typing import Final
 
 from eventsourcing.persistence import StoredEvent
 
-from adapters.sqlite.forms import (
-    EVENT,
-    HEAD,
-    RECEIPT,
-    ROW,
-    values_of_event,
-    values_of_head,
-    values_of_row,
-)
+from adapters.sqlite.forms import EVENT, HEAD, RECEIPT, ROW
+from adapters.sqlite.preparing import Prepared
 from adapters.sqlite.reading import head_at, identity_at, receipt_at, row_at
 from domain import items
 from domain.records import (
@@ -60,9 +53,7 @@ _HAS_EVENT: Final = (
 )
 
 
-def put_commit(
-    connection: sqlite3.Connection, events: Sequence[StoredEvent], commit: Commit
-) -> list[int]:
+def put_commit(connection: sqlite3.Connection, prepared: Prepared) -> list[int]:
     """Write one commit inside the transaction that runs, and return the ids of its events.
 
     Raises:
@@ -70,8 +61,8 @@ def put_commit(
     """
     connection.execute("SAVEPOINT one_commit")
     try:
-        if _conditions_hold(connection, commit) and _put_head(connection, commit):
-            ids = _put_everything_else(connection, events, commit)
+        if _conditions_hold(connection, prepared.commit) and _put_head(connection, prepared):
+            ids = _put_everything_else(connection, prepared)
             connection.execute("RELEASE one_commit")
             return ids
     except sqlite3.IntegrityError:
@@ -81,7 +72,7 @@ def put_commit(
         raise
     else:
         _take_back(connection)
-    raise _refused(connection, events, commit)
+    raise _refused(connection, prepared.stored_events, prepared.commit)
 
 
 def holds(condition: Condition, row: Row | None) -> bool:
@@ -131,25 +122,29 @@ def _check_holds(connection: sqlite3.Connection, check: Check) -> bool:
     return holds(check.condition, row_at(connection, check.key))
 
 
-def _put_head(connection: sqlite3.Connection, commit: Commit) -> bool:
+def _put_head(connection: sqlite3.Connection, prepared: Prepared) -> bool:
     """Write the head if it is still what was read; a head that is only checked is left."""
-    if isinstance(commit.head, CheckHead):
+    condition = prepared.commit.head
+    if isinstance(condition, CheckHead):
         return True
-    values = values_of_head(commit.head.head)
-    if commit.head.expected_rev == 0:
-        connection.execute(_PUT_FIRST_HEAD, values)
+    if condition.expected_rev == 0:
+        connection.execute(_PUT_FIRST_HEAD, prepared.head)
         return True
-    return connection.execute(_PUT_HEAD, (*values, commit.head.expected_rev)).rowcount == 1
+    values = (*prepared.head, condition.expected_rev)
+    return connection.execute(_PUT_HEAD, values).rowcount == 1
 
 
-def _put_everything_else(
-    connection: sqlite3.Connection, events: Sequence[StoredEvent], commit: Commit
-) -> list[int]:
-    connection.executemany(_PUT_IDENTITY, commit.identities)
-    connection.executemany(_PUT_RECEIPT, commit.receipts)
-    ids = [connection.execute(_PUT_EVENT, values_of_event(event)).lastrowid for event in events]
-    connection.executemany(PUT_ROW, [values_of_row(row) for row in commit.puts])
-    connection.executemany(DELETE_ROW, commit.deletes)
+def _put_everything_else(connection: sqlite3.Connection, prepared: Prepared) -> list[int]:
+    commit = prepared.commit
+    for statement, values in (
+        (_PUT_IDENTITY, commit.identities),
+        (_PUT_RECEIPT, commit.receipts),
+        (PUT_ROW, prepared.rows),
+        (DELETE_ROW, commit.deletes),
+    ):
+        if values:
+            connection.executemany(statement, values)
+    ids = [connection.execute(_PUT_EVENT, columns).lastrowid for columns in prepared.events]
     return [number for number in ids if number is not None]
 
 

@@ -24,6 +24,9 @@ an event that came without one."""
 _ENVELOPE_AT: Final = 3
 _NO_ENVELOPE: Final = (None,) * len(Envelope._fields)
 
+EVENT_ID_AT: Final = 1 + _ENVELOPE_AT + Envelope._fields.index("event_id")
+"""Where `values_of_event` has the event's id."""
+
 ROW: Final = "pk, sk, gsi1pk, gsi1sk, ttl, attributes"
 """The columns of a row, in the order of `row_of` and `values_of_row`."""
 

@@ -11,11 +11,11 @@ from eventsourcing.persistence import (
     StoredEvent,
 )
 
-from adapters.actions import actions_of
 from adapters.bare import bare_commit, lead_of
 from adapters.sqlite import reading
 from adapters.sqlite.committing import put_commit
 from adapters.sqlite.database import Database
+from adapters.sqlite.preparing import Prepared, measured, unmeasured
 from adapters.sqlite.writer import Work
 from domain.errors import LeadError, LimitExceeded
 from domain.keys import Key
@@ -52,7 +52,7 @@ class SqliteRecorder(LeadRecorder):
         works: dict[int, Work[list[int]]] = {}
         for number, write in enumerate(writes):
             try:
-                works[number] = _measured(write.events, write.commit)
+                works[number] = _commit(measured(write.events, write.commit))
             except LimitExceeded as error:
                 answers[number] = error
         try:
@@ -143,7 +143,10 @@ class SqliteRecorder(LeadRecorder):
     def _insert(self, stored_events: Sequence[StoredEvent], commit: Commit | None) -> list[int]:
         if commit is None and not stored_events:
             return []
-        work = _bare(stored_events) if commit is None else _measured(stored_events, commit)
+        if commit is None:
+            work = _bare_commit(stored_events)
+        else:
+            work = _commit(measured(stored_events, commit))
         (answer,) = self._database.writer.run([work])
         if isinstance(answer, Exception):
             raise answer
@@ -200,13 +203,12 @@ class Polling(ListenNotifySubscription[SqliteApplicationRecorder]):
             self.stop()
 
 
-def _measured(stored_events: Sequence[StoredEvent], commit: Commit) -> Work[list[int]]:
-    """Return the work of a commit that DynamoDB would take too."""
-    actions_of(stored_events, commit)
-    return lambda connection: put_commit(connection, stored_events, commit)
+def _commit(prepared: Prepared) -> Work[list[int]]:
+    """Return the work of a commit."""
+    return lambda connection: put_commit(connection, prepared)
 
 
-def _bare(stored_events: Sequence[StoredEvent]) -> Work[list[int]]:
+def _bare_commit(stored_events: Sequence[StoredEvent]) -> Work[list[int]]:
     """Return the work of events alone, on the head as it stands when they are written.
 
     It is not measured: `LeadLog` never inserts so, and the library's suites insert more at once
@@ -216,6 +218,6 @@ def _bare(stored_events: Sequence[StoredEvent]) -> Work[list[int]]:
 
     def work(connection: sqlite3.Connection) -> list[int]:
         commit = bare_commit(stored_events, reading.head_at(connection, lead))
-        return put_commit(connection, stored_events, commit)
+        return put_commit(connection, unmeasured(stored_events, commit))
 
     return work
