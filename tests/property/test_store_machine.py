@@ -444,12 +444,18 @@ class StoreMachine(RuleBasedStateMachine):
         one, other = (side.lead(lead, list(dict.fromkeys(shelves))) for side in self.sides)
         assert plain(one) == plain(other)
         head, lag, rows, records = one
-        events = [self.sides[0].logs[1].reader.decode(record) for record in records]
+        events = [self.sides[0].logs[1].reader.decode(each) for each in records]
         assert [event.sequence for event in events] == list(range(1, head.version + 1))
         assert head.version == self.model.versions[lead]
         assert [each for each in events if each.event_type != "identity_linked"] == known
         assert (lag is not None) == (head.projected < head.version)
-        if head.projected > 0 and lead not in self.damaged:
+        if lead in self.damaged:
+            return
+        reader = self.sides[0].logs[head.fold_version].reader
+        view = reader.view(lead, toy.COUNTING[head.fold_version])
+        count = toy.folded_count(head.fold_version, lead, known)
+        assert (view.version, view.states.get(toy.count_key(lead), 0)) == (head.version, count)
+        if head.projected > 0:
             upto = events[: head.projected]
             assert rows == toy.folded(head.fold_version, lead, upto)
 
