@@ -106,7 +106,7 @@ def events_of(
     after = -1 if gt is None else gt
     last = _LAST_SEQUENCE if lte is None else lte
     most = _NO_LIMIT if limit is None else limit
-    found = connection.execute(_EVENTS[desc], (str(lead), after, last, most))
+    found = connection.execute(_EVENTS[desc], (str(lead), after, last, most)).fetchall()
     return [event_of(lead, columns) for columns in found]
 
 

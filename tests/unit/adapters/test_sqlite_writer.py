@@ -1,5 +1,6 @@
 """Writing together: what waits shares one commit, and each caller has its own answer."""
 
+import signal
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -7,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from adapters.sqlite.writer import Writer
+from adapters.sqlite.writer import Writer, _Call
 from domain.errors import Unavailable, Uncertain
 
 
@@ -188,6 +189,44 @@ def test_who_shares_a_transaction_with_one_that_is_interrupted_is_told(writer, p
     # Whoever of the two had the turn raises the interrupt; the other hears that it was one.
     assert {KeyboardInterrupt, Uncertain} == {each for each in answers if each != ["held"]}
     assert notes(path) == []
+
+
+def test_who_is_interrupted_while_it_waits_takes_its_work_along(writer, path):
+    held, main = Held(), threading.get_ident()
+    with ThreadPoolExecutor(3) as pool:
+        first = pool.submit(writer.run, [held])
+        assert held.begun.wait(20)
+
+        def interrupt_and_follow():
+            waiting(writer, 1)
+            signal.pthread_kill(main, signal.SIGINT)
+            return writer.run([note("kept")])
+
+        other = pool.submit(interrupt_and_follow)
+        with pytest.raises(KeyboardInterrupt):
+            writer.run([note("left")])
+        held.go_on.set()
+        assert first.result() == ["held"]
+        assert other.result() == [1]
+    assert notes(path) == ["kept"]
+    assert writer.run([note("later")]) == [2]
+
+
+def test_who_is_interrupted_as_it_gets_the_lead_hands_it_on(writer, path):
+    held, stray = Held(), _Call([note("left")])
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(writer.run, [held])
+        assert held.begun.wait(20)
+        writer._joins(stray)
+        other = pool.submit(writer.run, [note("kept")])
+        waiting(writer, 2)
+        held.go_on.set()
+        assert first.result() == ["held"]
+        assert stray.woken.acquire(timeout=20)
+        assert stray.leads
+        writer._leave(stray)
+        assert other.result() == [1]
+    assert notes(path) == ["kept"]
 
 
 def test_more_than_one_transaction_holds_is_written_in_several(
