@@ -24,8 +24,28 @@ MAX_EVENTS_A_COMMIT = 40
 _SPARE_ACTIONS = 6
 """Room in a transaction for the head, a lag row and the claims of an address."""
 
+_KEPT_IDENTITIES = 50_000
+
 Fact = tuple[int, NewEvent]
 Planned = tuple[list[LeadEvent], Commit]
+
+
+class KnownIdentities:
+    """Addresses whose lead was looked up before: a claim is never rewritten, so it stays right."""
+
+    def __init__(self) -> None:
+        self._leads: dict[str, str] = {}
+
+    def resolve(self, recorder: LeadRecorder, names: Sequence[str]) -> dict[str, str]:
+        """Return the lead of each name that is claimed, asking the log unless all are known."""
+        known = {name: self._leads[name] for name in names if name in self._leads}
+        if len(known) == len(names):
+            return known
+        claimed = recorder.resolve(names)
+        if len(self._leads) > _KEPT_IDENTITIES:
+            self._leads.clear()
+        self._leads.update(claimed)
+        return claimed
 
 
 class Group:
@@ -35,11 +55,19 @@ class Group:
     they were given. `nonce` names the whole append: a write whose reply was lost is known by it.
     """
 
-    def __init__(self, facts: Sequence[Fact], *, nonce: str, new_id: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        facts: Sequence[Fact],
+        *,
+        nonce: str,
+        new_id: Callable[[], str],
+        known: KnownIdentities | None = None,
+    ) -> None:
         self.pending = list(facts)
         self.answers: dict[int, Outcome] = {}
         self._nonce = nonce
         self._new_id = new_id
+        self._known = known or KnownIdentities()
         self._organization_id = facts[0][1].organization_id
         self._address = facts[0][1].address
         self._lead = facts[0][1].lead or ""
@@ -113,7 +141,7 @@ class Group:
         if self._address is None:
             return ()
         names = identity_keys(self._organization_id, self._address)
-        claimed = recorder.resolve(names)
+        claimed = self._known.resolve(recorder, names)
         found = next((claimed[name] for name in names if name in claimed), "")
         if not found:
             self._fresh_lead = self._fresh_lead or self._new_id()

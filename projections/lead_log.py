@@ -13,7 +13,7 @@ from domain.outcomes import Outcome
 from domain.ports.storage import LeadRecorder, StateTable
 from domain.records import Commit, Write
 from projections import ALL, FOLD_VERSION
-from projections.appending import Group, Planned, grouped
+from projections.appending import Group, KnownIdentities, Planned, grouped
 from projections.committing import Edition
 from projections.deciding import Decision, Recorded, Recording
 from projections.mapper import LeadMapper
@@ -53,6 +53,7 @@ class LeadLog(Application[str]):
         super().__init__(env)
         self.new_id = new_id
         self.pause = pause
+        self._known = KnownIdentities()
         self.edition = edition or Edition(ALL, FOLD_VERSION)
         self.store = cast("LeadRecorder", self.recorder)
         self.table = cast("Stores", self.factory).state_table()
@@ -72,7 +73,8 @@ class LeadLog(Application[str]):
         When this returns, every `Appended` is durable and in every read that starts now.
         """
         groups = [
-            Group(members, nonce=self.new_id(), new_id=self.new_id) for members in grouped(facts)
+            Group(members, nonce=self.new_id(), new_id=self.new_id, known=self._known)
+            for members in grouped(facts)
         ]
         waiting, attempt = groups, 0
         while waiting and attempt < ROUNDS:
@@ -106,7 +108,8 @@ class LeadLog(Application[str]):
         planned: dict[str, tuple[Group, Planned]] = {}
         for group in groups:
             try:
-                plan = group.prepare(self.store, self.edition)
+                with self.store.planning():
+                    plan = group.prepare(self.store, self.edition)
             except Outage as error:
                 # To look for the others too would only wait for the same answer, once for each.
                 for each in groups:

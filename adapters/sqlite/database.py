@@ -6,6 +6,7 @@ time it reads. All writes of this process go through one connection (`writer`).
 
 import sqlite3
 import tempfile
+import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -54,6 +55,7 @@ class Database:
             self._path, self._synchronous = str(Path(self._folder.name) / "leads.db"), "OFF"
         self._idle: deque[sqlite3.Connection] = deque()
         self._closed = False
+        self.planning = threading.Lock()
         self.writer = Writer(self._opened())
 
     @contextmanager

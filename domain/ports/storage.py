@@ -6,6 +6,7 @@ payload) with one keyword more: `commit`, everything else that one transaction w
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 from eventsourcing.persistence import AggregateRecorder, StoredEvent
@@ -46,6 +47,14 @@ class LeadRecorder(AggregateRecorder):
             errors.Unavailable: contention, throttling or an outage; nothing was written.
             errors.Uncertain: no answer; it may have been written. Receipts tell.
         """
+
+    def planning(self) -> AbstractContextManager[Any]:
+        """Return what to hold while a commit is planned; nothing, unless a recorder says so.
+
+        On an embedded store planning is computing. Threads that all compute at once only trade the
+        interpreter's lock, statement by statement, and the one that writes waits behind them.
+        """
+        return nullcontext()
 
     @abstractmethod
     def insert_many(self, writes: Sequence[Write]) -> list[Exception | None]:
