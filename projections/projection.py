@@ -1,6 +1,6 @@
 """The contract of a projection: which events it reads, which rows they touch, how a row evolves."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from domain.event import LeadEvent
@@ -84,6 +84,16 @@ class Rows:
         if self._complete:
             return None
         raise NeedRow(key)
+
+    def changing(self, key: Key, new: Callable[[], Any]) -> Any:
+        """Return the state of a row to change in place, a new one if there is none."""
+        self.changed.add(key)
+        state = self._states.get(key)
+        if state is None:
+            state = self.get(key)
+            if state is None:
+                state = self._states[key] = new()
+        return state
 
     def put(self, key: Key, state: Any) -> None:
         """Set the state of a row."""

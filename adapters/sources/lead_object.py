@@ -33,12 +33,27 @@ class LeadObject:
     warnings: tuple[str, ...] = ()
 
 
+_PLAIN: Final = {"channel", "channelIdentifier"}
+"""What most leads are described by; nothing else has to be asked of those."""
+
+
 def read_lead(of: Part) -> LeadObject:
     """Return what an object says of the lead in its field `lead`.
 
     The channel's identifier resolves the lead; without one, phoneNumber or email do, each on its
     own channel. What else stands there is profile data: it never resolves a lead.
     """
+    stated = of.fields.get("lead")
+    if isinstance(stated, dict) and stated.keys() == _PLAIN and None not in stated.values():
+        at = f"{of.at}/lead"
+        return LeadObject(
+            address=(stated["channel"], stated["channelIdentifier"]),
+            pointers={
+                "/lead": at,
+                CHANNEL_POINTER: f"{at}/channel",
+                IDENTIFIER_POINTER: f"{at}/channelIdentifier",
+            },
+        )
     at = of.place("lead")
     if of.get("lead") is None:
         return LeadObject(pointers={"/lead": at})

@@ -54,6 +54,9 @@ _ALIASES: Final = {
 }
 
 
+_OWN: Final = _FIELDS.keys() | {"lead"}
+
+
 class NativeEvent:
     """See `domain.draft.Translator`. Recognises every object, right or wrong."""
 
@@ -70,7 +73,9 @@ class NativeEvent:
         pointers: dict[str, str] = {}
         problems: list[FieldError] = []
         warnings: list[str] = []
-        for name, alias in _ALIASES.items():
+        # Nearly every event has its own fields alone: what others need is not asked of those.
+        plain = document.keys() <= _OWN
+        for name, alias in () if plain else _ALIASES.items():
             value = document.get(name)
             match = alias.form.fullmatch(value) if isinstance(value, str) else None
             if value is None:
@@ -84,19 +89,22 @@ class NativeEvent:
                 pointers[f"/{alias.field}"] = f"/{name}"
         lead = read_lead(Part(document, ""))
         warnings.extend(
-            f"{name} is ignored: {why}." for name, why in _IGNORED.items() if name in document
+            f"{name} is ignored: {why}."
+            for name, why in (() if plain else _IGNORED.items())
+            if name in document
         )
+        unknown = [] if plain else _unknown(document)
         return Draft(
             **{_FIELDS[name]: value for name, value in found.items()},
             address=lead.address,
             pointers={**pointers, **lead.pointers},
-            problems=(*problems, *lead.problems, *lead.unknown, *_unknown(document)),
+            problems=(*problems, *lead.problems, *lead.unknown, *unknown),
             warnings=(*warnings, *lead.warnings),
         )
 
 
 def _unknown(document: Mapping[str, Any]) -> list[FieldError]:
-    known = _FIELDS.keys() | _ALIASES.keys() | _IGNORED.keys() | {"lead"}
+    known = _OWN | _ALIASES.keys() | _IGNORED.keys()
     return [
         FieldError(f"/{shown_name(name)}", "is not a field of an event")
         for name in document

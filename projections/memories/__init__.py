@@ -27,8 +27,8 @@ class Memories:
     handles = frozenset(RULES)
 
     def __init__(self) -> None:
-        # An event is asked for its keys before it is numbered and folded after, with one payload.
-        self._recent: dict[str, tuple[LeadEvent, list[tuple[Key, Cells]]]] = {}
+        # An event that is appended is asked for its keys, then numbered, then folded.
+        self._asked: dict[str, tuple[LeadEvent, list[tuple[Key, Cells]]]] = {}
 
     def partitions(self, lead: str) -> tuple[str, ...]:
         """Return the one partition of all memories of the lead."""
@@ -40,7 +40,11 @@ class Memories:
 
     def keys(self, event: LeadEvent) -> Iterable[Key]:
         """Return the memories the event adds to, each once."""
-        return [key for key, _ in self._additions(event)]
+        additions = _additions(event)
+        if len(self._asked) >= _KEPT_ADDITIONS:
+            self._asked.clear()
+        self._asked[event.event_id] = (event, additions)
+        return [key for key, _ in additions]
 
     def foreign_keys(self, event: LeadEvent) -> Iterable[Key]:  # noqa: ARG002 - the protocol's
         """Return nothing: all memories lie in the lead's own partition."""
@@ -48,12 +52,10 @@ class Memories:
 
     def evolve(self, rows: Rows, event: LeadEvent) -> None:
         """Merge what the event adds into the rows it touches."""
-        for key, addition in self._additions(event):
-            cells = rows.get(key)
-            if cells is None:
-                cells = {}
-            merge(cells, addition)
-            rows.put(key, cells)
+        asked = self._asked.pop(event.event_id, None)
+        known = asked is not None and _same(asked[0], event)
+        for key, addition in asked[1] if asked and known else _additions(event):
+            merge(rows.changing(key, dict), addition)
 
     def decode(self, row: Row) -> Cells:
         """Return the cells of a row."""
@@ -65,19 +67,13 @@ class Memories:
         text = canonical.dumps(state).decode()
         return Row(key, {"leadOrganizationId": lead, "cells": text})
 
-    def _additions(self, event: LeadEvent) -> list[tuple[Key, Cells]]:
-        recent = self._recent.get(event.event_id)
-        if recent is not None and _same(recent[0], event):
-            return recent[1]
-        lead = event.lead
-        additions = [
-            (keys.memory(lead, memory_type, key), cells)
-            for memory_type, key, cells in contributions(event)
-        ]
-        if len(self._recent) >= _KEPT_ADDITIONS:
-            self._recent.clear()
-        self._recent[event.event_id] = (event, additions)
-        return additions
+
+def _additions(event: LeadEvent) -> list[tuple[Key, Cells]]:
+    lead = event.lead
+    return [
+        (keys.memory(lead, memory_type, key), cells)
+        for memory_type, key, cells in contributions(event)
+    ]
 
 
 def _same(one: LeadEvent, other: LeadEvent) -> bool:
