@@ -36,7 +36,7 @@ def run() -> Iterator[Result]:
     yield at_most("features", "ms", _best(lambda: features(states, demo_data.NOW)) * 1000, 1.0)
 
 
-def _best(work: Callable[[], object], rounds: int = 7) -> float:
+def _best(work: Callable[[], object], rounds: int = 25) -> float:
     times = []
     for _ in range(rounds):
         start = time.process_time()
