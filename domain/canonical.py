@@ -39,9 +39,9 @@ def loads(text: bytes | str) -> Any:
 
 def digest(*parts: str | bytes) -> str:
     """Return the SHA-256 hex digest of the parts, each kept apart from the next."""
-    state = hashlib.sha256()
+    framed = bytearray()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
-        state.update(b"%d:" % len(data))
-        state.update(data)
-    return state.hexdigest()
+        framed += b"%d:" % len(data)
+        framed += data
+    return hashlib.sha256(framed).hexdigest()

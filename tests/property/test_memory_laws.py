@@ -13,7 +13,7 @@ from domain.event import LeadEvent
 from domain.items import row_item
 from domain.keys import Key
 from domain.limits import check_key, item_size
-from domain.ports.storage import Row
+from domain.records import Row
 from projections import ALL
 from projections.folding import Fold, touched
 from projections.memories import MEMORIES, contributions, states_by_name
