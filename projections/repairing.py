@@ -74,6 +74,9 @@ class Repairer:
         """
         written, events, failures, compared = 0, 0, 0, not force
         folds = Folds(self._reader, lead)
+        if force and (found := self._verifier.verify(lead, folds)).state == "equal":
+            head = self._reader.head(lead)
+            return self._finish(head, head, (0, found.version), found)
         first: Head | None = None
         while failures < ROUNDS:
             head = self._reader.head(lead)
@@ -81,7 +84,8 @@ class Repairer:
             if outranked(head, self._edition):
                 return Repaired(lead=lead, state="newer", detail="a newer edition owns the rows")
             if head.projected == head.version and self._mine(head) and compared:
-                return self._finish(head, first, (written, events), folds)
+                found = self._verifier.verify(lead, folds)
+                return self._finish(head, first, (written, events), found)
             try:
                 written += self._step(head, folds, compared=compared)
             except (CorruptEvent, LimitExceeded, ViewBroken) as error:
@@ -97,11 +101,12 @@ class Repairer:
         message = "The lead moved faster than its repair, or the store did not answer."
         raise Unavailable(message, hint="Run the repair again; what was done so far stands.")
 
-    def _finish(self, head: Head, first: Head, counts: tuple[int, int], folds: Folds) -> Repaired:
+    def _finish(
+        self, head: Head, first: Head, counts: tuple[int, int], verified: Verified
+    ) -> Repaired:
         written, events = counts
         if self._reader.table.get(keys.lag(head.lead)) is not None:
             self._drop_lag(head)
-        verified = self._verifier.verify(head.lead, folds)
         return Repaired(
             lead=head.lead,
             state="repaired" if written or head.rev != first.rev else "current",

@@ -123,7 +123,7 @@ def _at_the_port(app: App) -> Iterator[Result]:
 
     def one_by_one(_: int) -> float:
         each = writes(250)
-        return rate(len(each), lambda: [insert(one) for one in each])
+        return rate(len(each), lambda: list(map(insert, each)))
 
     def batches(_: int) -> float:
         parts = [writes(100) for _ in range(5)]
