@@ -27,7 +27,7 @@ class Maintenance:
             Unavailable: one of them cannot answer.
         """
         self.log.store.receipt(keys.receipt("", "", ""))
-        self.log.table.get(keys.lag(""))
+        self.log.table.get(keys.diagnosis("ping"))
 
     def leads(self, organization_id: str) -> Iterator[str]:
         """Return every lead of an organization once, in no promised order."""

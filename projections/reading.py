@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 from eventsourcing.persistence import EventStore
 
 from domain.errors import NotFound, Outage, Unavailable
-from domain.event import LeadEvent
+from domain.event import MAX_ID_CHARACTERS, LeadEvent
 from domain.keys import Key
 from domain.ports.storage import LeadRecorder, StateTable
 from domain.records import Head, LeadRecord, Page, Receipt, Row, Snapshot, every
@@ -60,7 +60,8 @@ class Reader:
             NotFound: there is none, or it is another organization's.
             Unavailable: the store cannot answer.
         """
-        head = self._look(lead)
+        # What is no lead's id was never stored, and DynamoDB refuses to look for some of it.
+        head = self._look(lead) if 0 < len(lead) <= MAX_ID_CHARACTERS else None
         if head is None or organization_id not in {None, head.organization_id}:
             message = "There is no such lead."
             raise NotFound(message, hint="Check the lead's id.")

@@ -5,7 +5,7 @@ from adapters.dynamodb import codec, lists
 from adapters.dynamodb.requests import Request, condition_of
 from adapters.dynamodb.wire import Wire
 from adapters.tables import STATE
-from domain import items
+from domain import items, limits
 from domain.keys import Key
 from domain.records import Condition, Page, Row
 
@@ -17,7 +17,12 @@ class DynamoStateTable:
         self._wire = wire
 
     def get(self, key: Key) -> Row | None:
-        """Read one row with a consistent GetItem."""
+        """Read one row with a consistent GetItem.
+
+        Raises:
+            errors.LimitExceeded: the key is none; nothing was sent.
+        """
+        limits.check_key(*key)
         answer = self._wire.get({**self._key(key), "ConsistentRead": True})
         return items.row_of(codec.decode(answer["Item"])) if "Item" in answer else None
 

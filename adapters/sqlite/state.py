@@ -8,6 +8,7 @@ from adapters.sqlite.committing import DELETE_ROW, PUT_ROW, holds
 from adapters.sqlite.database import Database
 from adapters.sqlite.forms import values_of_row
 from adapters.sqlite.writer import Work
+from domain import limits
 from domain.keys import Key
 from domain.records import Condition, Page, Row
 
@@ -19,7 +20,12 @@ class SqliteStateTable:
         self._database = database
 
     def get(self, key: Key) -> Row | None:
-        """Read one row."""
+        """Read one row.
+
+        Raises:
+            errors.LimitExceeded: DynamoDB would refuse the key.
+        """
+        limits.check_key(*key)
         with self._database.reading() as connection:
             return reading.row_at(connection, key)
 

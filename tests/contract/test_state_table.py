@@ -215,3 +215,9 @@ def test_of_sixteen_threads_on_one_lock_one_gets_it(table):
 
     assert answers.count(True) == 1
     assert table.get(KEY) == Row(KEY, {"token": f"thread-{answers.index(True)}"})
+
+
+@pytest.mark.parametrize("key", [Key("", "sk"), Key("pk", ""), Key("p" * 2049, "sk")])
+def test_a_key_that_dynamodb_refuses_is_not_even_looked_for(table, key):
+    with pytest.raises(LimitExceeded):
+        table.get(key)

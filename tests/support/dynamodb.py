@@ -4,11 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from eventsourcing.persistence import InfrastructureFactory
-
-# Before any client is made: one whose session is older than moto goes past it.
 from moto import mock_aws
 
-from adapters.dynamodb import Factory
+from adapters.dynamodb import Factory, wire
 from adapters.dynamodb.tables import create_tables
 from tests.support.aws import REGION
 
@@ -35,6 +33,8 @@ def on_ministack(
 def on_moto(*, idempotency_index: bool = True) -> Iterator[Factory]:
     """Lend a factory whose tables are in this process; for one thread only (moto loses writes)."""
     env = {**_ENV, "AWS_ACCESS_KEY_ID": "unused", "LEADS_DYNAMODB_WORKERS": "1"}
+    # A session that another test made before moto was imported would go past it.
+    wire._session.cache_clear()
     with mock_aws(), _made(env, idempotency_index=idempotency_index) as factory:
         yield factory
 
