@@ -12,6 +12,7 @@ from handlers.entrypoints.cli.command import command
 from handlers.entrypoints.cli.importing import run_import
 from handlers.entrypoints.cli.output import Form, field
 from handlers.entrypoints.cli.session import Session
+from handlers.entrypoints.cli.words import program_name
 from handlers.entrypoints.outcomes import EXIT_OK
 
 _MEMORY: Final = "purchase/product:whey_1kg"
@@ -42,7 +43,9 @@ def demo(
     """
     if write is not None:
         count = _write(session, write, leads, seed)
-        session.words.say(f"{count:,} events of {leads:,} made-up leads; now: leads import {write}")
+        session.words.say(
+            f"{count:,} events of {leads:,} made-up leads; now: {program_name()} import {write}"
+        )
         return EXIT_OK
     if session.out.form is not Form.TEXT:
         message = "The demo is for people."
@@ -149,13 +152,14 @@ class _Tour:
     def _farewell(self) -> None:
         lead = self._lead()
         flags = shlex.join(self._session.options.as_flags(("db", "org")))
+        leads = program_name()
         self._caption("Your turn", f"Everything is kept; the events are in {self._file}")
         for line in (
-            f"leads timeline {lead} {flags}",
-            f"leads explain {lead} preference/payment_method {flags}",
-            f"leads memories {lead} --as-of 30d {flags}",
-            f"leads import {self._file} {flags}    # again: all duplicates",
-            f"leads serve {flags}",
+            f"{leads} timeline {lead} {flags}",
+            f"{leads} explain {lead} preference/payment_method {flags}",
+            f"{leads} memories {lead} --as-of 30d {flags}",
+            f"{leads} import {self._file} {flags}    # again: all duplicates",
+            f"{leads} serve {flags}",
         ):
             self._session.out.text(f"  {line}")
 

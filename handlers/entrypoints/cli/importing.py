@@ -17,7 +17,7 @@ from handlers.entrypoints.cli.command import command
 from handlers.entrypoints.cli.progress import Progress
 from handlers.entrypoints.cli.sending import PANEL, STDIN, Source, check_source
 from handlers.entrypoints.cli.session import Session
-from handlers.entrypoints.cli.words import Words
+from handlers.entrypoints.cli.words import Words, program_name
 from handlers.entrypoints.outcomes import (
     EXIT_CONFLICT,
     EXIT_INTERRUPTED,
@@ -60,7 +60,7 @@ def import_(
         message = "What comes from stdin cannot be read from the middle."
         raise Rejected(message, hint="Import it again without --resume, or from a file.")
     refused = rejects or _beside(source, ".rejects.jsonl")
-    again = [*("leads", "import", str(source), "--resume"), *session.options.as_flags()]
+    again = [*(program_name(), "import", str(source), "--resume"), *session.options.as_flags()]
     again += ["--rejects", str(rejects)] if rejects else []
     with _opened(source) as stream:
         try:

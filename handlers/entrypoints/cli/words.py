@@ -1,7 +1,9 @@
 """Words on stderr: what is going on, and what went wrong, why, and what to do next."""
 
 import os
+import shutil
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
 if TYPE_CHECKING:
@@ -50,3 +52,15 @@ class Words:
     def _write(self, text: str) -> None:
         self.stream.write(f"{text}\n")
         self.stream.flush()
+
+
+def program_name() -> str:
+    """Return what calls this program again: `leads` where the shell finds it, else its path."""
+    own = Path(sys.argv[0])
+    if own.name != "leads":
+        return "leads"
+    found = shutil.which("leads")
+    if found and Path(found).resolve() == own.resolve():
+        return "leads"
+    near = os.path.relpath(own)
+    return str(own) if near.startswith("..") else near
