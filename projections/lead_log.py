@@ -1,6 +1,7 @@
 """`LeadLog`: the one way into a lead's stream, on the event store library."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol, cast
 
 from eventsourcing.application import Application
@@ -105,22 +106,30 @@ class LeadLog(Application[str]):
 
     def _plans(self, groups: Sequence[Group]) -> list[tuple[Group, Planned]]:
         """Plan a commit of each group, one a lead: two addresses may turn out to be one lead's."""
+        outages: list[Outage] = []
+        plans = self.store.side_by_side(partial(self._plan, outages), groups)
+        if outages:
+            for group in groups:
+                group.fail(outages[0])
+            return []
         planned: dict[str, tuple[Group, Planned]] = {}
-        for group in groups:
-            try:
-                with self.store.planning():
-                    plan = group.prepare(self.store, self.edition)
-            except Outage as error:
-                # To look for the others too would only wait for the same answer, once for each.
-                for each in groups:
-                    each.fail(error)
-                return []
-            except LeadError as error:
-                group.fail(error)
-                continue
+        for group, plan in zip(groups, plans, strict=True):
             if plan is not None:
                 planned.setdefault(plan[0][0].lead, (group, plan))
         return list(planned.values())
+
+    def _plan(self, outages: list[Outage], group: Group) -> Planned | None:
+        """Plan a commit of one group; after an outage nobody looks again, to wait as long."""
+        if outages:
+            return None
+        try:
+            with self.store.planning():
+                return group.prepare(self.store, self.edition)
+        except Outage as error:
+            outages.append(error)
+        except LeadError as error:
+            group.fail(error)
+        return None
 
     def _send(self, planned: Sequence[Planned]) -> list[Exception | None]:
         if len(planned) == 1:

@@ -1,9 +1,9 @@
 """The log on DynamoDB: one transaction a commit, and its reads."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, NoReturn, TypeVar, cast
 
 from eventsourcing.persistence import (
     ApplicationRecorder,
@@ -32,6 +32,9 @@ _NO_GLOBAL_ORDER: Final = (
     " Follow a lead by its sequence instead."
 )
 
+T = TypeVar("T")
+R = TypeVar("R")
+
 
 class DynamoRecorder(LeadRecorder, ApplicationRecorder):
     """The log and the rows of its commits in two DynamoDB tables.
@@ -45,7 +48,7 @@ class DynamoRecorder(LeadRecorder, ApplicationRecorder):
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="commit")
 
     def close(self) -> None:
-        """End the threads of `insert_many`, after what they are writing."""
+        """End the threads of `side_by_side`, after what they are doing."""
         self._pool.shutdown()
 
     def insert_events(
@@ -63,9 +66,15 @@ class DynamoRecorder(LeadRecorder, ApplicationRecorder):
         self._wire.transact(actions, [write_of(action, names) for action in actions])
         return None
 
+    def side_by_side(self, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+        """Work on as many items at once as there are workers."""
+        if len(items) <= 1:
+            return [work(item) for item in items]
+        return list(self._pool.map(work, items))
+
     def insert_many(self, writes: Sequence[Write]) -> list[Exception | None]:
         """Write several commits at once, a few beside each other."""
-        return list(self._pool.map(self._attempt, writes))
+        return self.side_by_side(self._attempt, writes)
 
     def snapshot(
         self, lead: str, keys: Iterable[Key] = (), receipts: Iterable[str] = ()

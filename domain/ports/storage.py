@@ -5,9 +5,9 @@ payload) with one keyword more: `commit`, everything else that one transaction w
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from eventsourcing.persistence import AggregateRecorder, StoredEvent
 
@@ -22,6 +22,9 @@ from domain.records import (
     Snapshot,
     Write,
 )
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class LeadRecorder(AggregateRecorder):
@@ -55,6 +58,14 @@ class LeadRecorder(AggregateRecorder):
         interpreter's lock, statement by statement, and the one that writes waits behind them.
         """
         return nullcontext()
+
+    def side_by_side(self, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+        """Return what the work returns for each item, in their order.
+
+        A recorder that waits for a network works on several at once; an embedded one on one after
+        the other. What the work raises is raised.
+        """
+        return [work(item) for item in items]
 
     @abstractmethod
     def insert_many(self, writes: Sequence[Write]) -> list[Exception | None]:

@@ -484,3 +484,15 @@ def test_a_decision_that_records_nothing_costs_one_look(factory):
         log.record(decision)
 
     assert calls.operations == [READ]
+
+
+def test_a_call_looks_at_many_leads_of_dynamodb_side_by_side(factory):
+    log = SharedLog(factory, edition=toy.EDITIONS[1])
+    Faults(factory.client).delay(0.1, READ, times=12)
+    facts = [count(1, f"many-{number}", lead=f"lead-{number}") for number in range(12)]
+
+    began = time.perf_counter()
+    answers = log.append(facts)
+
+    appended(answers)
+    assert time.perf_counter() - began < 0.8
