@@ -8,7 +8,7 @@ import pytest
 
 from adapters.clock import new_id
 from domain import keys
-from domain.addresses import address
+from domain.addresses import address, identity_keys
 from domain.errors import (
     IdempotencyConflict,
     LimitExceeded,
@@ -496,3 +496,25 @@ def test_a_call_looks_at_many_leads_of_dynamodb_side_by_side(factory):
 
     appended(answers)
     assert time.perf_counter() - began < 0.8
+
+
+def test_a_person_who_was_met_before_is_not_looked_up_again(factory):
+    log = SharedLog(factory, edition=toy.EDITIONS[1])
+    with counted(factory.client) as first:
+        log.append([count(1, "first", lead=None, address=PHONE)])
+    log.append([count(2, "second", lead=None, address=PHONE)])
+    with counted(factory.client) as third:
+        (answer,) = log.append([count(3, "third", lead=None, address=PHONE)])
+
+    assert isinstance(answer, Appended)
+    assert (len(first), len(third)) == (3, 2)
+
+
+def test_a_link_that_somebody_else_reports_claims_no_address(log):
+    link = {"channel": "whatsapp", "identifier": "5511998765432", "aliases": []}
+    appended(log.append([fact("identity_linked", "forged", source=SOURCE, **link)]))
+
+    log.repairer.repair(LEAD, force=True)
+
+    names = identity_keys(ORGANIZATION, PHONE)
+    assert log.store.resolve(names) == {}

@@ -2,6 +2,7 @@ import sqlite3
 
 import pytest
 
+from handlers.reads import Reads
 from tests.support.service import purchase, running_service
 
 PRODUCTS = ("whey", "creatine", "whey")
@@ -114,6 +115,15 @@ def test_a_context_keeps_its_budget(get):
         found = get("context", budget=budget).json()
         assert found["tokens"] <= budget
     assert get("context", budget=10).status_code == 422
+
+
+def test_a_context_names_the_days_of_the_deployment(service):
+    def days(timezone):
+        reads = Reads(service.app.log, service.app.now, timezone)
+        return reads.context("acme", "lead-1", budget=400).text
+
+    assert "19/03/2026" in days("America/Sao_Paulo")
+    assert "20/03/2026" in days("Pacific/Auckland")
 
 
 def test_features_are_of_their_instant(get):
