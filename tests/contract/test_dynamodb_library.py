@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from botocore.validate import ParamValidationDecorator
@@ -118,7 +119,7 @@ def test_a_missing_region_is_said_with_what_to_set(monkeypatch, tmp_path):
 def test_requests_are_validated_here_only_where_that_is_asked_for(setting, validates):
     env = {"AWS_REGION": "sa-east-1", "LEADS_DYNAMODB_VALIDATE": setting}
     factory = Factory(env)
+    client: Any = factory.client
 
-    serializer = factory.client._serializer  # type: ignore[attr-defined]
-    assert isinstance(serializer, ParamValidationDecorator) is validates
+    assert isinstance(client._serializer, ParamValidationDecorator) is validates
     factory.close()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
@@ -70,9 +70,10 @@ class Faults:
 
     def lose_reply(self, operation: str = WRITE, *, times: int = 1) -> None:
         """Do what is asked and lose the answer."""
+        session = cast("Any", self._client)._endpoint.http_session
 
         def lost(request: Any) -> None:
-            self._client._endpoint.http_session.send(request)  # type: ignore[attr-defined]
+            session.send(request)
             raise ReadTimeoutError(endpoint_url="the engine")
 
         self._next(operation, times, lost)

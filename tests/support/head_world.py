@@ -18,6 +18,7 @@ from domain.keys import Key
 from domain.outcomes import Appended, Duplicate, Outcome
 from domain.ports.storage import LeadRecorder, StateTable
 from domain.records import Commit, Head, PutHead, Receipt, Row
+from projections.lead_log import Stores
 from projections.mapper import LeadMapper
 from projections.reading import View
 from projections.repairing import Repaired
@@ -48,7 +49,7 @@ class World:
     ) -> None:
         self._factory = factory
         self.real = cast("LeadRecorder", factory.application_recorder())
-        self.rows: StateTable = factory.state_table()  # type: ignore[attr-defined]
+        self.rows = cast("Stores", factory).state_table()
         self._seen_recorder = recorder or self.real
         self._seen_table = table or self.rows
         self._mapper = LeadMapper({}, lambda _type, _version, payload: payload)

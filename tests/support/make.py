@@ -6,6 +6,7 @@ Everything derives from (lead, sequence), so two calls with equal arguments buil
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from domain import canonical, items, keys
 from domain.event import Envelope
@@ -73,7 +74,7 @@ def receipt(of: LeadRecord, *, nonce: str = "nonce-one") -> Receipt:
     )
 
 
-def head(lead: str = LEAD, **fields: object) -> Head:
+def head(lead: str = LEAD, **fields: Any) -> Head:
     """The head of a lead as its first commit writes it; keywords replace fields."""
     made = Head(
         lead=lead,
@@ -83,7 +84,7 @@ def head(lead: str = LEAD, **fields: object) -> Head:
         fold_version=1,
         rev=1,
     )
-    return replace(made, **fields)  # type: ignore[arg-type]
+    return replace(made, **fields)
 
 
 def row(key: keys.Key | None = None, **attributes: Value) -> Row:
@@ -92,7 +93,7 @@ def row(key: keys.Key | None = None, **attributes: Value) -> Row:
 
 
 def commit(
-    records: Sequence[LeadRecord] = (), *, after: Head | None = None, **parts: object
+    records: Sequence[LeadRecord] = (), *, after: Head | None = None, **parts: Any
 ) -> Commit:
     """The commit of records on a head as it was read (None: a new lead); keywords replace parts."""
     lead = str(records[0].originator_id) if records else (after or head()).lead
@@ -102,7 +103,7 @@ def commit(
         head=PutHead(replace(base, version=last, projected=last, rev=base.rev + 1), base.rev),
         receipts=tuple(receipt(each) for each in records),
     )
-    return replace(made, **parts)  # type: ignore[arg-type]
+    return replace(made, **parts)
 
 
 def write(sequence: int = 1, *, lead: str = LEAD, after: Head | None = None) -> Write:

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from eventsourcing.persistence import InfrastructureFactory
 
 from adapters.sqlite import Factory as SqliteFactory
 from projections import repairing
+from projections.lead_log import Stores
 from tests.support.head_world import World
 from tests.support.in_flight import InFlightLog
 from tests.support.sqlite import on_sqlite
@@ -39,7 +40,7 @@ def world(factory: InfrastructureFactory[Any]) -> Iterator[World]:
 @pytest.fixture
 def log_in_flight(factory: InfrastructureFactory[Any]) -> InFlightLog:
     recorder: Any = factory.application_recorder()
-    return InFlightLog(recorder, factory.state_table())  # type: ignore[attr-defined]
+    return InFlightLog(recorder, cast("Stores", factory).state_table())
 
 
 @pytest.fixture

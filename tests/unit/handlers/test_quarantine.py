@@ -11,7 +11,7 @@ from adapters.sqlite import Factory
 from domain import instants, keys
 from domain.errors import FieldError, InvalidEvent, LeadError, LimitExceeded, NotFound
 from domain.ports.storage import StateTable
-from handlers.ingest import Item, Sender
+from handlers.ingest import Item, Sender, Status
 from handlers.quarantine import KEPT_FOR, MAX_RAW_BYTES, Quarantine, Reason
 
 NOW = "2026-03-20T12:00:00.000000Z"
@@ -26,8 +26,8 @@ SENDER = Sender(organization_id="org-one")
 class Door:
     """Takes documents in as it is told to, and remembers what it was given."""
 
-    def __init__(self, status: str, *, then: str | None = None) -> None:
-        self.answers = {"validate": status, "batch": then or status}
+    def __init__(self, status: Status, *, then: Status | None = None) -> None:
+        self.answers: dict[str, Status] = {"validate": status, "batch": then or status}
         self.calls: list[tuple[str, list[Any], Sender]] = []
 
     def validate(self, documents: Iterable[Any], sender: Sender) -> list[Item]:
@@ -38,7 +38,7 @@ class Door:
 
     def _answer(self, name: str, documents: Iterable[Any], sender: Sender) -> list[Item]:
         self.calls.append((name, list(documents), sender))
-        return [Item(index=0, status=self.answers[name])]  # type: ignore[arg-type]
+        return [Item(index=0, status=self.answers[name])]
 
 
 @pytest.fixture
