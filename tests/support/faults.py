@@ -5,6 +5,7 @@ network faults, which need an engine behind a network (ministack).
 """
 
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -101,6 +102,14 @@ class Faults:
             time.sleep(seconds)
 
         self._next(operation, times, delayed)
+
+    def meet(self, barrier: threading.Barrier, operation: str = WRITE) -> None:
+        """Send as many requests as the barrier has parties only once all of them are there."""
+
+        def met(request: Any) -> None:
+            barrier.wait()
+
+        self._next(operation, barrier.parties, met)
 
     def before(self, act: Callable[[], None], operation: str = WRITE) -> None:
         """Run something between the caller's decision and the arrival of its next request."""
