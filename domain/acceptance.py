@@ -146,12 +146,26 @@ def _payload(
     if not catalog.is_known(event_type):
         payload, warnings = _camel_names(draft.payload)
         return payload, version or 1, warnings
+    if catalog.is_ours(event_type):
+        detail = "is recorded by the service itself, nobody else reports it"
+        problems.append(FieldError("/eventType", detail))
+        return {}, 1, []
+    payload, warnings = _without_ours(event_type, draft.payload)
     try:
-        payload, version = catalog.validate(event_type, version, draft.payload)
+        payload, version = catalog.validate(event_type, version, payload)
     except InvalidEvent as invalid:
         problems.extend(invalid.fields)
         return {}, 1, []
-    return payload, version, []
+    return payload, version, warnings
+
+
+def _without_ours(event_type: str, payload: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Leave out what only this service decides: a report opens no session and routes nothing."""
+    ours = catalog.our_fields(event_type) & payload.keys()
+    if not ours:
+        return payload, []
+    warnings = [f"payload.{name} is ignored: the service sets it itself." for name in sorted(ours)]
+    return {name: value for name, value in payload.items() if name not in ours}, warnings
 
 
 def _camel_names(payload: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:

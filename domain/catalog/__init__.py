@@ -6,9 +6,19 @@ payloads read all follow from the class. A new type is a class in one of the mod
 Writing is strict, reading is tolerant: no payload that was stored is ever refused.
 """
 
+from functools import cache
 from typing import Any, Final
 
-from domain.catalog import commerce, conversation, engagement, identity, support
+from domain.catalog import (
+    commerce,
+    conversation,
+    engagement,
+    handoff,
+    identity,
+    messaging,
+    support,
+    turns,
+)
 from domain.catalog._declare import TYPES, EventType, Payload
 from domain.catalog._describe import PayloadField, schema_of
 from domain.catalog._validation import validate
@@ -23,13 +33,24 @@ __all__ = [
     "canonical_type",
     "columns",
     "is_known",
+    "is_ours",
     "json_schema",
     "loggable",
+    "our_fields",
     "upcast",
     "validate",
 ]
 
-FAMILIES: Final = (commerce, conversation, engagement, identity, support)
+FAMILIES: Final = (
+    commerce,
+    conversation,
+    engagement,
+    handoff,
+    identity,
+    messaging,
+    support,
+    turns,
+)
 """The modules that declare event types."""
 
 # Names others use for a type of ours; seed 003's example and the source's signal list have them.
@@ -54,6 +75,23 @@ def canonical_type(event_type: str) -> str:
 def is_known(event_type: str) -> bool:
     """Tell whether the catalog declares this type."""
     return event_type in TYPES
+
+
+def is_ours(event_type: str) -> bool:
+    """Tell whether only this service records the type: the door refuses it from everybody."""
+    declared = TYPES.get(event_type)
+    return declared is not None and declared.ours
+
+
+@cache
+def our_fields(event_type: str) -> frozenset[str]:
+    """Return the fields of a declared type that only this service fills in, in both spellings."""
+    return frozenset(
+        spelling
+        for field in _declared(event_type).fields
+        if field.ours
+        for spelling in (field.name, field.wire)
+    )
 
 
 def upcast(event_type: str, schema_version: int, payload: dict[str, Any]) -> dict[str, Any]:

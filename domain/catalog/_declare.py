@@ -53,11 +53,13 @@ class EventType:
     """One type of event, as its class declares it.
 
     `models` holds the class of each version, `upcasters` what turns a payload of a version into
-    one of the next; `version` is the newest.
+    one of the next; `version` is the newest. What is `ours` is refused at the door: only this
+    service records it.
     """
 
     name: str
     category: str
+    ours: bool = False
     version: int = 0
     models: dict[int, type[Payload]] = field(default_factory=dict)
     upcasters: dict[int, Upcaster] = field(default_factory=dict)
@@ -99,7 +101,9 @@ TYPES: Final[Mapping[str, EventType]] = MappingProxyType(_registry)
 """Every event type, by name."""
 
 
-def event(name: str, *, category: str, version: int = 1) -> Callable[[PayloadClass], PayloadClass]:
+def event(
+    name: str, *, category: str, version: int = 1, ours: bool = False
+) -> Callable[[PayloadClass], PayloadClass]:
     """Declare a payload class as one version of an event type. Older versions stay declared.
 
     Raises:
@@ -107,7 +111,7 @@ def event(name: str, *, category: str, version: int = 1) -> Callable[[PayloadCla
     """
 
     def declare(model: PayloadClass) -> PayloadClass:
-        declared = _registry.setdefault(name, EventType(name=name, category=category))
+        declared = _registry.setdefault(name, EventType(name=name, category=category, ours=ours))
         if version != declared.version + 1:
             message = f"{name} has {declared.version} versions; version {version} is not the next"
             raise TypeError(message)

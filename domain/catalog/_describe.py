@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Union, get_args, get_origin, get_type
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from domain.catalog._fields import Loggable
+from domain.catalog._fields import Loggable, Ours
 
 Schema = dict[str, Any]
 
@@ -35,6 +35,7 @@ class PayloadField(NamedTuple):
     bounds: str
     required: bool
     loggable: bool
+    ours: bool
     description: str
     example: Any
 
@@ -73,6 +74,7 @@ def _field(name: str, info: FieldInfo, schema: Schema, marks: list[Any]) -> Payl
         bounds=_bounds(accepted),
         required=info.is_required(),
         loggable=any(isinstance(mark, Loggable) for mark in marks),
+        ours=any(isinstance(mark, Ours) for mark in marks),
         description=schema["description"],
         example=schema["examples"][0],
     )

@@ -21,6 +21,13 @@ class Loggable:
 
 LOGGABLE: Final = Loggable()
 
+
+class Ours:
+    """Marks a field that only this service fills in; the door drops what others put there."""
+
+
+OURS: Final = Ours()
+
 MAX_ITEMS: Final = 80
 """Of a list whose items make a memory row each: one commit takes 100 actions."""
 

@@ -13,6 +13,7 @@ from domain.catalog._fields import (
     Word,
     describe,
 )
+from domain.catalog.messaging import Account, SessionId
 
 
 @event("conversation_started", category="Conversation")
@@ -22,6 +23,9 @@ class ConversationStarted(Payload):
     channel: Channel
     context: Context | None = None
     conversation_id: ConversationId | None = None
+    session_id: SessionId | None = None
+    channel_account: Account | None = None
+    replaces_session_id: SessionId | None = None
 
 
 @event("conversation_ended", category="Conversation")
@@ -37,3 +41,4 @@ class ConversationEnded(Payload):
     conversation_id: ConversationId | None = None
     summary: Annotated[Text, describe("What was said, in short.", "Pediu o prazo")] | None = None
     outcome: Annotated[Word, describe("What came of it, in a word.", "purchase")] | None = None
+    session_id: SessionId | None = None

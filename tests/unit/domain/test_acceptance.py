@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain import catalog
 from domain.acceptance import (
     ALL_SOURCES,
     MAX_PAYLOAD_BYTES,
@@ -447,3 +448,21 @@ def test_whatever_a_draft_holds_is_taken_or_refused(fields):
         return
 
     assert json.dumps(accepted.event.payload)
+
+
+@pytest.mark.parametrize("event_type", [n for n, one in catalog.TYPES.items() if one.ours])
+def test_what_only_the_service_records_is_refused_from_everybody(event_type):
+    example = catalog.TYPES[event_type].example
+
+    assert problems(event_type=event_type, payload=example) == [
+        FieldError("/eventType", "is recorded by the service itself, nobody else reports it")
+    ]
+
+
+@pytest.mark.parametrize("spelling", ["sessionId", "session_id"])
+def test_a_report_cannot_open_a_session_of_ours(spelling):
+    payload = {"channel": "whatsapp", spelling: "019d0c4e-7a10-7c3f-9b1a-2f6f0f4f0b01"}
+    taken = take(event_type="conversation_started", source="messaging_service", payload=payload)
+
+    assert taken.event.payload == {"channel": "whatsapp"}
+    assert taken.warnings == (f"payload.{spelling} is ignored: the service sets it itself.",)

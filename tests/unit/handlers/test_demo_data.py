@@ -16,7 +16,11 @@ from domain.errors import InvalidEvent
 from domain.event import KNOWN_SOURCES
 from handlers import demo_data
 
-TYPES = {name for name, one in catalog.TYPES.items() if one.category != "Identity"}
+TYPES = {
+    name
+    for name, one in catalog.TYPES.items()
+    if one.category != "Identity" and not one.ours and name != "message_received"
+}
 DEFAULT = list(demo_data.generate())
 
 

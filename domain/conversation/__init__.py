@@ -1,0 +1,1 @@
+"""Conversations: what was said, who answers, and what is still to be sent. Pure."""
