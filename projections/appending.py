@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from domain import canonical, keys, limits
-from domain.addresses import identity_keys
+from domain import keys, limits
 from domain.errors import LeadError, LimitExceeded, NotFound, Outage, Unavailable, Uncertain
-from domain.event import OUR_SOURCE, Address, LeadEvent, NewEvent
+from domain.event import LeadEvent, NewEvent
 from domain.outcomes import Failed, Outcome, outcome_of
 from domain.ports.storage import LeadRecorder
 from domain.records import Commit, Identity, Receipt, Refused, Snapshot
+from projections.addressing import Addressee, Found, KnownIdentities
 from projections.committing import (
     Edition,
     commit_alone,
@@ -24,28 +24,8 @@ MAX_EVENTS_A_COMMIT = 40
 _SPARE_ACTIONS = 6
 """Room in a transaction for the head, a lag row and the claims of an address."""
 
-_KEPT_IDENTITIES = 50_000
-
 Fact = tuple[int, NewEvent]
 Planned = tuple[list[LeadEvent], Commit]
-
-
-class KnownIdentities:
-    """Addresses whose lead was looked up before: a claim is never rewritten, so it stays right."""
-
-    def __init__(self) -> None:
-        self._leads: dict[str, str] = {}
-
-    def resolve(self, recorder: LeadRecorder, names: Sequence[str]) -> dict[str, str]:
-        """Return the lead of each name that is claimed, asking the log unless all are known."""
-        known = {name: self._leads[name] for name in names if name in self._leads}
-        if len(known) == len(names):
-            return known
-        claimed = recorder.resolve(names)
-        if len(self._leads) > _KEPT_IDENTITIES:
-            self._leads.clear()
-        self._leads.update(claimed)
-        return claimed
 
 
 class Group:
@@ -66,12 +46,13 @@ class Group:
         self.pending = list(facts)
         self.answers: dict[int, Outcome] = {}
         self._nonce = nonce
-        self._new_id = new_id
-        self._known = known or KnownIdentities()
         self._organization_id = facts[0][1].organization_id
-        self._address = facts[0][1].address
+        address = facts[0][1].address
+        self._addressee = None
+        if address is not None:
+            known = known or KnownIdentities()
+            self._addressee = Addressee(self._organization_id, address, new_id, known)
         self._lead = facts[0][1].lead or ""
-        self._fresh_lead = ""
         self._extra_keys: list[keys.Key] = []
         self._most = MAX_EVENTS_A_COMMIT
         self._alone = False
@@ -137,16 +118,12 @@ class Group:
         self._answer_all(self._error)
 
     def _find_lead(self, recorder: LeadRecorder) -> tuple[Identity, ...]:
-        """Resolve the address, sticky to the first form found; return the claims still to make."""
-        if self._address is None:
+        """Find the lead of the address; return the claims still to make."""
+        if self._addressee is None:
             return ()
-        names = identity_keys(self._organization_id, self._address)
-        claimed = self._known.resolve(recorder, names)
-        found = next((claimed[name] for name in names if name in claimed), "")
-        if not found:
-            self._fresh_lead = self._fresh_lead or self._new_id()
-        self._lead = found or self._fresh_lead
-        return tuple(Identity(name, self._lead) for name in names if name not in claimed)
+        found = self._addressee.find(recorder)
+        self._lead = found.lead
+        return found.claims
 
     def _portion(self, edition: Edition) -> tuple[list[Fact], list[keys.Key]]:
         """Return the next facts that should fit one transaction, and the rows they touch.
@@ -183,8 +160,8 @@ class Group:
         """Return the commit of these facts, or None after changing what the next try asks for."""
         head = snapshot.head or first_head(self._lead, self._organization_id, edition)
         facts, claims = [fact for _, fact in content[0]], content[1]
-        if claims and self._address is not None:
-            facts.append(self._linked(facts[0], self._address, claims))
+        if claims and self._addressee is not None:
+            facts += self._addressee.facts(facts[0], Found(self._lead, claims))
         events = [
             fact.numbered(self._lead, head.version + offset)
             for offset, fact in enumerate(facts, start=1)
@@ -256,27 +233,6 @@ class Group:
             sequence=event.sequence,
             nonce=self._nonce,
             fingerprint=fact.fingerprint,
-        )
-
-    def _linked(self, fact: NewEvent, address: Address, claims: tuple[Identity, ...]) -> NewEvent:
-        """Return the fact that these claims were made, so that a rebuild can make them again."""
-        names = canonical.digest(*sorted(claim.key for claim in claims))
-        return NewEvent(
-            event_id=self._new_id(),
-            organization_id=self._organization_id,
-            event_type="identity_linked",
-            source_type="INTERNAL",
-            source=OUR_SOURCE,
-            external_event_id=f"{names}:linked",
-            occurred_at=fact.received_at,
-            received_at=fact.received_at,
-            payload={
-                "channel": address.channel,
-                "identifier": address.identifier,
-                "aliases": list(address.aliases),
-            },
-            lead=self._lead,
-            causation_id=fact.event_id,
         )
 
 

@@ -1,10 +1,11 @@
 """Recording what a decision yields: decided on one moment, committed whole or not at all."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from domain.errors import (
+    Conflict,
     LimitExceeded,
     NotFound,
     Outage,
@@ -13,9 +14,10 @@ from domain.errors import (
     Uncertain,
     ViewBroken,
 )
-from domain.event import LeadEvent, NewEvent
+from domain.event import Address, LeadEvent, NewEvent
 from domain.keys import Key
-from domain.records import Commit, Head, Receipt, Refused
+from domain.records import Check, Commit, Head, Identity, Receipt, Refused
+from projections.addressing import Addressee, Found
 from projections.committing import (
     commit_alone,
     commit_with_rows,
@@ -28,6 +30,7 @@ from projections.projection import NeedRow, Projection
 from projections.reading import ROUNDS, Ground, Reader
 
 Put = Callable[[Sequence[LeadEvent], Commit], None]
+Claims = tuple[tuple[Receipt, ...], tuple[Identity, ...]]
 
 
 class Command(NamedTuple):
@@ -45,39 +48,58 @@ class Decision:
     """A decision to make about one lead.
 
     Args:
+        lead: whose. Empty where `address` finds the lead, or makes it in the same commit.
         decide: from one moment's states, the facts to record; pure, may be called several times.
         stands_on: the projections whose states it reads; a bug in another must not silence it.
         keys: rows it reads. Reading another one asks for it and decides again.
+        foreseen: facts it may yield: the rows they touch are read in the same round trip.
+        checks: conditions on records that must hold at the very moment of the commit.
     """
 
     organization_id: str
-    lead: str
+    lead: str = ""
+    address: Address | None = None
     decide: Callable[[Ground], Sequence[NewEvent]]
     stands_on: Sequence[Projection]
-    keys: Sequence[Key] = ()
+    keys: Sequence[Key] | Callable[[str], Sequence[Key]] = ()
+    foreseen: Sequence[NewEvent] = ()
     command: Command | None = None
+    checks: Sequence[Check] = ()
+
+
+class CheckFailed(Conflict):
+    """A record that the decision depends on stands otherwise now; nothing was recorded."""
+
+    code = "conversation_state_changed"
+    title = "The conversation changed meanwhile"
 
 
 class Recorded(NamedTuple):
     """What became of a decision.
 
     `events` were recorded by this call. `receipt` is that of the command, also when an earlier
-    call recorded it (then `events` is empty); None if nothing was ever recorded for it.
+    call recorded it (then `events` is empty); None if nothing was ever recorded for it. `lead` is
+    whose it is, also where only an address was known.
     """
 
     events: tuple[LeadEvent, ...]
     receipt: Receipt | None
+    lead: str = ""
 
 
 class Recording:
     """One run of a decision: look, decide, commit; after a conflict look and decide again."""
 
-    def __init__(self, decision: Decision, reader: Reader, put: Put, nonce: str) -> None:
+    def __init__(
+        self, decision: Decision, reader: Reader, put: Put, nonce: str, addressee: Addressee | None
+    ) -> None:
         self._decision = decision
         self._reader = reader
         self._put = put
         self._nonce = nonce
-        self._wanted = list(decision.keys)
+        self._addressee = addressee
+        self._found = Found(decision.lead)
+        self._asked: list[Key] = []
         self._taken: set[str] = set()
         self._tries: dict[tuple[str, int], Recorded] = {}
 
@@ -85,6 +107,7 @@ class Recording:
         """Return what was recorded.
 
         Raises:
+            CheckFailed: one of its checks does not hold.
             Rejected: a fact it insists on was recorded before by something else.
             ViewBroken: a projection it stands on cannot read an event.
             Unavailable: other writers were faster every time, or the store cannot answer.
@@ -99,6 +122,8 @@ class Recording:
                 self._taken.update(receipt.key for receipt in refused.receipts)
                 recorded = self._own(refused.receipts)
                 error = faster
+                if recorded is None and refused.checks:
+                    raise _check_failed() from None
             except (Unavailable, Uncertain) as failure:
                 # What may have been written stays in doubt until the store refuses a later try.
                 error = error if isinstance(error, Uncertain) else failure
@@ -113,10 +138,10 @@ class Recording:
     def _once(self) -> Recorded | None:
         decision = self._decision
         command = decision.command
-        receipts = [command.key] if command else []
-        receipts += [recorded.receipt.key for recorded in self._tries.values() if recorded.receipt]
+        if self._addressee is not None:
+            self._found = self._addressee.find(self._reader.recorder)
         try:
-            ground = self._reader.ground(decision.lead, decision.stands_on, self._wanted, receipts)
+            ground = self._ground()
             self._check_owner(ground)
             own = self._own(ground.receipts.values())
             if own is not None:
@@ -124,30 +149,54 @@ class Recording:
             known = ground.receipts.get(command.key) if command else None
             if known is not None:
                 return self._answer_known(known)
-            facts = decision.decide(ground)
+            facts = [*decision.decide(ground)]
         except NeedRow as need:
-            self._wanted.append(need.key)
+            self._asked.append(need.key)
             return self._once()
         if not facts:
-            return Recorded((), None)
+            return Recorded((), None, self._found.lead)
         self._refuse_taken(facts)
-        return self._commit(ground, facts)
+        return self._commit(ground, [*facts, *self._of_the_address(ground, facts[0])])
+
+    def _ground(self) -> Ground:
+        """Look once, at everything the decision reads and everything it is likely to write."""
+        decision, found = self._decision, self._found
+        command = decision.command
+        receipts = [command.key] if command else []
+        receipts += [recorded.receipt.key for recorded in self._tries.values() if recorded.receipt]
+        if found.elsewhere and self._addressee is not None and decision.foreseen:
+            about = self._addressee.facts(decision.foreseen[0], found)
+            receipts += [fact.receipt_key for fact in about]
+        keys = decision.keys(found.lead) if callable(decision.keys) else decision.keys
+        foreseen = [current(fact.numbered(found.lead, 0)) for fact in decision.foreseen]
+        likely = touched(self._reader.edition.projections, foreseen)
+        wanted = list(dict.fromkeys((*keys, *likely, *self._asked)))
+        return self._reader.ground(found.lead, decision.stands_on, wanted, receipts)
+
+    def _of_the_address(self, ground: Ground, fact: NewEvent) -> list[NewEvent]:
+        """Return what is still to be recorded of the address; each conflict once."""
+        if self._addressee is None:
+            return []
+        facts = self._addressee.facts(fact, self._found)
+        known = self._taken | ground.receipts.keys()
+        return [each for each in facts if each.receipt_key not in known]
 
     def _commit(self, ground: Ground, facts: Sequence[NewEvent]) -> Recorded | None:
         """Commit the facts on the head that was decided on, with all rows they touch."""
         decision, edition = self._decision, self._reader.edition
-        head = ground.head or first_head(decision.lead, decision.organization_id, edition)
+        head = ground.head or first_head(ground.lead, decision.organization_id, edition)
         events = [
-            fact.numbered(decision.lead, head.version + offset)
+            fact.numbered(ground.lead, head.version + offset)
             for offset, fact in enumerate(facts, start=1)
         ]
         receipts = tuple(
             self._receipt(fact, event) for fact, event in zip(facts, events, strict=True)
         )
-        recorded = Recorded(tuple(events), receipts[0])
+        recorded = Recorded(tuple(events), receipts[0], ground.lead)
         self._tries.update(((event.event_id, event.sequence), recorded) for event in events)
-        commit = self._with_rows(head, events, receipts) if rows_follow(head, edition) else None
-        alone = commit_alone(head, events, (receipts, ()))
+        claims = (receipts, self._found.claims)
+        commit = self._with_rows(ground, head, events, claims)
+        alone = self._checked(commit_alone(head, events, claims))
         try:
             self._put(events, commit or alone)
         except LimitExceeded:
@@ -155,6 +204,10 @@ class Recording:
                 raise
             self._put(events, alone)
         return recorded
+
+    def _checked(self, commit: Commit) -> Commit:
+        checks = tuple(self._decision.checks)
+        return replace(commit, checks=checks) if checks else commit
 
     def _own(self, receipts: Iterable[Receipt]) -> Recorded | None:
         """Recognise what this run recorded without hearing of it."""
@@ -164,28 +217,42 @@ class Recording:
         return None
 
     def _with_rows(
-        self, head: Head, events: Sequence[LeadEvent], receipts: tuple[Receipt, ...]
+        self, ground: Ground, head: Head, events: Sequence[LeadEvent], claims: Claims
     ) -> Commit | None:
         """Return the commit with every row the events touch, None if they must go alone.
 
-        The rows come in a second snapshot, which counts only while the head has not moved.
+        Rows that the decision did not read come in a second snapshot, which counts only while the
+        head has not moved.
         """
         edition = self._reader.edition
+        if not rows_follow(head, edition):
+            return None
         try:
             wanted = touched(edition.projections, map(current, events))
+            commit = self._planned(ground, head, events, claims, wanted)
         except LimitExceeded:
             return None
+        return commit and self._checked(commit)
+
+    def _planned(
+        self,
+        ground: Ground,
+        head: Head,
+        events: Sequence[LeadEvent],
+        claims: Claims,
+        wanted: list[Key],
+    ) -> Commit | None:
+        snapshot, known = ground.snapshot, list(ground.wanted)
         while True:
-            snapshot = self._reader.recorder.snapshot(head.lead, wanted)
-            if (snapshot.head.rev if snapshot.head else 0) != head.rev:
-                raise Refused(head=True)
-            loaded = rows_of(snapshot, wanted)
+            if snapshot.head is not None and not set(known).issuperset(wanted):
+                snapshot, known = self._reader.recorder.snapshot(head.lead, wanted), list(wanted)
+                if (snapshot.head.rev if snapshot.head else 0) != head.rev:
+                    raise Refused(head=True)
+            loaded = rows_of(snapshot, known)
             try:
-                return commit_with_rows(edition, head, loaded, events, (receipts, ()))
+                return commit_with_rows(self._reader.edition, head, loaded, events, claims)
             except NeedRow as need:
                 wanted.append(need.key)
-            except LimitExceeded:
-                return None
 
     def _check_owner(self, ground: Ground) -> None:
         owner = ground.head.organization_id if ground.head else self._decision.organization_id
@@ -199,7 +266,7 @@ class Recording:
         if command is not None and receipt.fingerprint != command.fingerprint:
             message = "This command's key is taken by another command."
             raise Rejected(message, hint="Send another command under a key of its own.")
-        return Recorded((), receipt)
+        return Recorded((), receipt, receipt.lead)
 
     def _refuse_taken(self, facts: Sequence[NewEvent]) -> None:
         command = self._decision.command
@@ -214,3 +281,8 @@ class Recording:
         key, command = fact.receipt_key, self._decision.command
         stated = command.fingerprint if command and command.key == key else fact.fingerprint
         return Receipt(key, event.lead, event.event_id, event.sequence, self._nonce, stated)
+
+
+def _check_failed() -> CheckFailed:
+    message = "A record this decision depends on has changed."
+    return CheckFailed(message, hint="Look at what stands and decide again; nothing was recorded.")

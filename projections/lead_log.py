@@ -14,7 +14,8 @@ from domain.outcomes import Outcome
 from domain.ports.storage import LeadRecorder, StateTable
 from domain.records import Commit, Write
 from projections import ALL, FOLD_VERSION
-from projections.appending import Group, KnownIdentities, Planned, grouped
+from projections.addressing import Addressee, KnownIdentities
+from projections.appending import Group, Planned, grouped
 from projections.committing import Edition
 from projections.deciding import Decision, Recorded, Recording
 from projections.mapper import LeadMapper
@@ -102,7 +103,13 @@ class LeadLog(Application[str]):
         Raises:
             Rejected, NotFound, Unavailable: see `Recording.run`.
         """
-        return Recording(decision, self.reader, self._put, self.new_id()).run(self.pause)
+        addressee = None
+        if decision.address is not None:
+            addressee = Addressee(
+                decision.organization_id, decision.address, self.new_id, self._known
+            )
+        recording = Recording(decision, self.reader, self._put, self.new_id(), addressee)
+        return recording.run(self.pause)
 
     def _plans(self, groups: Sequence[Group]) -> list[tuple[Group, Planned]]:
         """Plan a commit of each group, one a lead: two addresses may turn out to be one lead's."""

@@ -29,11 +29,17 @@ class View(NamedTuple):
 
 
 class Ground(NamedTuple):
-    """What a decision stands on: one moment's head, receipts and folded rows."""
+    """What a decision stands on: one moment's head, receipts and folded rows.
 
+    `snapshot` is that moment, and `wanted` every row it was asked for.
+    """
+
+    lead: str
     head: Head | None
     receipts: dict[str, Receipt]
     fold: Fold
+    snapshot: Snapshot
+    wanted: tuple[Key, ...]
 
 
 class Reader:
@@ -109,7 +115,7 @@ class Reader:
             except NeedRow as need:
                 wanted.append(need.key)
             else:
-                return Ground(snapshot.head, snapshot.receipts, fold)
+                return Ground(lead, snapshot.head, snapshot.receipts, fold, snapshot, tuple(wanted))
 
     def view(self, lead: str, projection: Projection, prefix: str = "") -> View:
         """Return all rows of a projection in the lead's own partitions, as of one version.
