@@ -66,6 +66,20 @@ def check_row(row: Row) -> Item:
     return item
 
 
+def check_rows(rows: Sequence[Row]) -> list[Item]:
+    """Return the items of rows that are written in one transaction.
+
+    Raises:
+        LimitExceeded: DynamoDB would refuse one of them, or all of them together.
+    """
+    limits.check_actions(len(rows))
+    found = [check_row(row) for row in rows]
+    limits.check_transaction(
+        len(rows), [limits.item_size(item) for item in found], [row.key for row in rows]
+    )
+    return found
+
+
 def row_key(key: keys.Key) -> dict[str, str | int | bytes]:
     """Return the key of a row of the state table as an item."""
     return {STATE.pk.name: key.pk, STATE.sk.name: key.sk}

@@ -1,13 +1,15 @@
 """The state table on DynamoDB."""
 
-from adapters.actions import check_row, row_key
+from collections.abc import Sequence
+
+from adapters.actions import Action, check_row, check_rows, row_key
 from adapters.dynamodb import codec, lists
 from adapters.dynamodb.requests import Request, condition_of
 from adapters.dynamodb.wire import Wire
 from adapters.tables import STATE
 from domain import items, limits
 from domain.keys import Key
-from domain.records import Condition, Page, Row
+from domain.records import Condition, Page, Refused, Row
 
 
 class DynamoStateTable:
@@ -55,6 +57,23 @@ class DynamoStateTable:
         return self._wire.put(
             {"TableName": self._wire.names.state, "Item": item, **_guard(condition)}
         )
+
+    def write(self, puts: Sequence[tuple[Row, Condition | None]]) -> bool:
+        """Write rows with one TransactWriteItems."""
+        if not puts:
+            return True
+        items_of_rows = check_rows([row for row, _ in puts])
+        actions: list[Action] = []
+        requests: list[Request] = []
+        for (row, condition), item in zip(puts, items_of_rows, strict=True):
+            target = {"TableName": self._wire.names.state, "Item": codec.encode(item)}
+            actions.append(Action("put", STATE, item, row))
+            requests.append({"Put": {**target, **_guard(condition)}})
+        try:
+            self._wire.transact(actions, requests)
+        except Refused:
+            return False
+        return True
 
     def delete(self, key: Key, condition: Condition | None = None) -> bool:
         """Delete a row with DeleteItem.

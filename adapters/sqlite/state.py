@@ -1,8 +1,10 @@
 """The state table in the same file as the log."""
 
 import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from adapters.actions import check_row
+from adapters.actions import check_row, check_rows
 from adapters.sqlite import reading
 from adapters.sqlite.committing import DELETE_ROW, PUT_ROW, holds
 from adapters.sqlite.database import Database
@@ -67,6 +69,20 @@ class SqliteStateTable:
 
         return self._write(work)
 
+    def write(self, puts: Sequence[tuple[Row, Condition | None]]) -> bool:
+        """Write rows in one transaction; returns when they are on disk."""
+        check_rows([row for row, _ in puts])
+        prepared = [values_of_row(row) for row, _ in puts]
+
+        def work(connection: sqlite3.Connection) -> bool:
+            if not all(_permits(connection, row.key, condition) for row, condition in puts):
+                return False
+            with _all_or_nothing(connection):
+                connection.executemany(PUT_ROW, prepared)
+            return True
+
+        return self._write(work)
+
     def delete(self, key: Key, condition: Condition | None = None) -> bool:
         """Delete a row; returns when that is on disk."""
 
@@ -83,6 +99,21 @@ class SqliteStateTable:
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+
+@contextmanager
+def _all_or_nothing(connection: sqlite3.Connection) -> Iterator[None]:
+    """Undo what was written if it cannot be written to its end; others share the transaction."""
+    connection.execute("SAVEPOINT rows")
+    try:
+        yield
+    except BaseException:
+        # Some errors of the file end the whole transaction, and the savepoint with it.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK TO rows")
+            connection.execute("RELEASE rows")
+        raise
+    connection.execute("RELEASE rows")
 
 
 def _permits(connection: sqlite3.Connection, key: Key, condition: Condition | None) -> bool:

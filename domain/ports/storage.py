@@ -172,6 +172,17 @@ class StateTable(Protocol):
         """Write a record; False if the condition did not hold and nothing was written."""
         ...
 
+    def write(self, puts: Sequence[tuple[Row, Condition | None]]) -> bool:
+        """Write records in one transaction; False if a condition did not hold: nothing was written.
+
+        At most a hundred, each of another key.
+
+        Raises:
+            errors.LimitExceeded: a limit of `domain.limits` would be passed; nothing was sent.
+            errors.Uncertain: they may have been written, all of them.
+        """
+        ...
+
     def delete(self, key: Key, condition: Condition | None = None) -> bool:
         """Delete a record; False if the condition did not hold. A missing row is deleted."""
         ...

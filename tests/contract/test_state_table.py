@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from domain.errors import LimitExceeded, Rejected
+from domain.errors import LimitExceeded, Rejected, Unavailable
 from domain.keys import Key
 from domain.records import Absent, AbsentOrBelow, Equal, Row
 
@@ -200,6 +200,88 @@ def test_limits_hold_for_a_row_that_is_put_by_itself(table):
         with pytest.raises(LimitExceeded):
             table.put(refused)
     assert table.get(KEY) is None
+
+
+def test_rows_of_one_transaction_are_all_written(table):
+    table.put(row("a", n=1))
+
+    assert table.write([(row("a", n=2), Equal("n", 1)), (row("b", n=3), Absent())])
+    assert table.write([(row("a", n=4), None), (row("c", pk="Q", gsi1=("org#X", "1")), None)])
+
+    assert table.query("P").items == [row("a", n=4), row("b", n=3)]
+    assert table.query_index("org#X").items == [row("c", pk="Q", gsi1=("org#X", "1"))]
+
+
+def test_a_transaction_of_no_rows_is_written(table):
+    assert table.write([])
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_one_condition_that_does_not_hold_keeps_back_the_whole_transaction(table, place):
+    table.put(row("taken", n=1))
+    puts: list[Any] = [(row("a", n=1), Absent()), (row("b", n=2), None)]
+    puts.insert(place, (row("taken", n=2), Equal("n", 2)))
+
+    assert not table.write(puts)
+
+    assert table.query("P").items == [row("taken", n=1)]
+
+
+def test_limits_hold_for_a_transaction_of_rows(table):
+    half: Any = 0.5
+    for refused in (
+        [(row(f"{number:03}"), None) for number in range(101)],
+        [(row("a"), None), (row("a", n=1), None)],
+        [(row("a"), None), (row("b", text="x" * 400 * 1024), None)],
+        [(row("a"), None), (row("b", half=half), None)],
+        [(row(f"{number:02}", text="x" * 390_000), None) for number in range(11)],
+    ):
+        with pytest.raises(LimitExceeded):
+            table.write(refused)
+    assert table.query("P").items == []
+
+
+def test_a_hundred_rows_fit_one_transaction(table):
+    rows = [row(f"{number:03}", n=number) for number in range(100)]
+
+    assert table.write([(each, Absent()) for each in rows])
+
+    assert table.query("P", limit=100).items == rows
+
+
+def test_a_transaction_is_unavailable_while_the_store_is(table, backend):
+    with backend.outage(), pytest.raises(Unavailable):
+        table.write([(row("a"), None), (row("b"), None)])
+
+    assert table.query("P").items == []
+
+
+@pytest.mark.concurrent
+def test_of_sixteen_transactions_on_one_version_one_is_written_whole(table):
+    table.put(row("current", version=1))
+    start = threading.Barrier(16)
+
+    def act(number):
+        puts = [
+            (row("current", version=2, by=number), Equal("version", 1)),
+            (row("version#2", by=number), Absent()),
+        ]
+        start.wait()
+        while True:
+            try:
+                return table.write(puts)
+            except Unavailable:  # another transaction is at work on the row
+                continue
+
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(act, range(16)))
+
+    assert answers.count(True) == 1
+    first = answers.index(True)
+    assert table.query("P").items == [
+        row("current", version=2, by=first),
+        row("version#2", by=first),
+    ]
 
 
 @pytest.mark.concurrent

@@ -232,6 +232,11 @@ class InFlightRows:
         self._log._refuse("", [("row", row.key)])
         return self._rows.put(row, condition)
 
+    def write(self, puts: Sequence[tuple[Row, Condition | None]]) -> bool:
+        """Write, unless one of the rows is in flight."""
+        self._log._refuse("", [("row", row.key) for row, _ in puts])
+        return self._rows.write(puts)
+
     def delete(self, key: Key, condition: Condition | None = None) -> bool:
         """Delete, unless the row is in flight."""
         self._log._refuse("", [("row", key)])

@@ -216,6 +216,9 @@ class SteppingTable:
     def put(self, row: Row, condition: Condition | None = None) -> bool:
         return self._steps.run("put", lambda: self._table.put(row, condition))
 
+    def write(self, puts: Sequence[tuple[Row, Condition | None]]) -> bool:
+        return self._steps.run("write", lambda: self._table.write(puts))
+
     def delete(self, key: Key, condition: Condition | None = None) -> bool:
         return self._steps.run("delete", lambda: self._table.delete(key, condition))
 
