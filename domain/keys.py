@@ -88,6 +88,39 @@ def api_keys(organization_id: str) -> str:
     return f"{organization_id}#ADMIN#APIKEY"
 
 
+def resources(organization_id: str, resource_type: str) -> str:
+    """PK of the current resources of one type: `list_current`."""
+    return f"{organization_id}#ADMIN#RESOURCE#{resource_type}"
+
+
+def resource(organization_id: str, resource_type: str, resource_id: str) -> Key:
+    """One resource as it stands now."""
+    return Key(resources(organization_id, resource_type), f"RESOURCE#{resource_id}")
+
+
+def resource_versions(organization_id: str, resource_type: str, resource_id: str) -> str:
+    """PK of all versions of one resource, in their order: `list_versions`."""
+    return f"{organization_id}#ADMIN#RESOURCE#{resource_type}#{resource_id}"
+
+
+def resource_version(
+    organization_id: str, resource_type: str, resource_id: str, version: int
+) -> Key:
+    """One version of a resource, which is never written again."""
+    partition = resource_versions(organization_id, resource_type, resource_id)
+    return Key(partition, f"VERSION#{version:06d}")
+
+
+def configs(organization_id: str) -> str:
+    """PK of what operators set while the service runs."""
+    return f"{organization_id}#ADMIN#CONFIG"
+
+
+def config(organization_id: str, name: str) -> Key:
+    """One operational setting, for example `operator_availability`."""
+    return Key(configs(organization_id), f"CONFIG#{name}")
+
+
 def quarantines(organization_id: str) -> str:
     """PK of what could not be translated; its ids are UUIDv7, so it is listed by arrival."""
     return f"{organization_id}#QUARANTINE"
