@@ -68,6 +68,85 @@ def memory(lead: str, memory_type: str, key: str) -> Key:
     return Key(memory_partition(lead), f"{memory_type}#{key}")
 
 
+def session_partition(lead: str) -> str:
+    """PK of a lead's sessions, messages and deliveries (seed 000; its phone is our lead)."""
+    return f"SESSION#{lead}"
+
+
+def session(lead: str, session_id: str) -> Key:
+    """One session of a lead."""
+    return Key(session_partition(lead), f"SESSION#{session_id}")
+
+
+def active(lead: str) -> Key:
+    """Names the lead's open session: `get_active`."""
+    return Key(session_partition(lead), "ACTIVE")
+
+
+MESSAGES: Final = "MSG#"
+"""Prefix of a lead's messages of both directions, in the order they were said."""
+
+
+def message(lead: str, occurred_at: str, sequence: int, message_id: str) -> Key:
+    """One message. Providers' clocks tell whole seconds, so the sequence breaks ties."""
+    sk = f"{MESSAGES}{occurred_at}#{sequence:012d}#{message_id}"
+    return Key(session_partition(lead), sk)
+
+
+def delivery(lead: str, provider_message_id: str) -> Key:
+    """How far a message of ours came, found by the id the channel gave it."""
+    return Key(session_partition(lead), f"WAMID#{provider_message_id}")
+
+
+def thread_partition(lead: str) -> str:
+    """PK of what waits to be done for a lead."""
+    return f"DEBOUNCE#{lead}"
+
+
+def latest_inbound(lead: str) -> Key:
+    """The one row that says what waits for an answer and what waits to be sent."""
+    return Key(thread_partition(lead), "LATEST_INBOUND")
+
+
+def human_send_lock(lead: str, session_id: str) -> Key:
+    """Held while an operator's message is being sent. Ephemeral."""
+    return Key(thread_partition(lead), f"HUMAN_SEND#{session_id}")
+
+
+def pending_turns(organization_id: str) -> str:
+    """GSI1 PK of the leads for whom something waits; the sort key says since when, or until when."""
+    return f"{organization_id}#PENDING_TURN"
+
+
+def sessions_in(organization_id: str, state: str) -> str:
+    """GSI1 PK that lists open sessions of one state, oldest first: `list_by_state`."""
+    return f"{organization_id}#STATE#{state}"
+
+
+def demands(organization_id: str) -> str:
+    """PK of what was asked for and is not sold, in the order it was asked."""
+    return f"{organization_id}#DEMAND#OOP"
+
+
+def demand(organization_id: str, occurred_at: str, demand_id: str) -> Key:
+    """One demand outside the portfolio."""
+    return Key(demands(organization_id), f"DEMAND#{occurred_at}#{demand_id}")
+
+
+MODEL_CALLS: Final = "LLM#"
+"""Prefix of the partitions of model calls."""
+
+
+def model_calls(organization_id: str, day: str) -> str:
+    """PK of an organization's model calls of one UTC day: `list_recent_llm` without a scan."""
+    return f"{MODEL_CALLS}{organization_id}#{day}"
+
+
+def model_call(organization_id: str, occurred_at: str, event_id: str) -> Key:
+    """One agent turn's calls of a model, with their cost."""
+    return Key(model_calls(organization_id, occurred_at[:10]), f"{occurred_at}#{event_id}")
+
+
 def lag(lead: str) -> Key:
     """Marks a lead whose rows lag behind its events, for the sweeper."""
     return Key(f"LAG#{shard(lead)}", lead)

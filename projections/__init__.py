@@ -2,11 +2,12 @@
 
 from typing import Final
 
+from projections.conversations import CONVERSATIONS
 from projections.memories import MEMORIES
 from projections.projection import Projection
 
-ALL: Final[tuple[Projection, ...]] = (MEMORIES,)
+ALL: Final[tuple[Projection, ...]] = (MEMORIES, CONVERSATIONS)
 """Every projection. Laws, rebuild and verify run over all of them."""
 
-FOLD_VERSION: Final = 1
+FOLD_VERSION: Final = 2
 """The edition of all projections together; raised whenever what one of them writes changes."""

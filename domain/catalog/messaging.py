@@ -140,6 +140,12 @@ class ChannelEventRecorded(Payload):
     error_code: Annotated[Count, describe("The channel's number of a failure.", 131051)] | None = (
         None
     )
+    reply_to: (
+        Annotated[Id, describe("The address to write to from now on.", "551155550142")] | None
+    ) = None
+    user_id: Annotated[Id, describe("The channel's own id of the person.", "BR.15001")] | None = (
+        None
+    )
 
 
 @event("consent_recorded", category=_CATEGORY, ours=True)

@@ -127,6 +127,7 @@ class ReplyFailed(Payload):
     outbound_id: OutboundId
     attempt: Attempt
     error_class: Annotated[Word, describe("The class of the failure.", "PAIR")]
+    message_id: Target | None = None
     retry_at: (
         Annotated[Instant, describe("When it is tried again.", "2026-03-15T14:00:04.000000Z")]
         | None

@@ -8,7 +8,7 @@ from tests.support.make import LEAD
 
 def test_a_decision_that_yields_nothing_records_nothing(world):
     nothing = toy.replaced(toy.noting("a"), lambda _: [])
-    assert world.log().record(nothing) == Recorded((), None)
+    assert world.log().record(nothing) == Recorded((), None, LEAD)
     assert world.real.snapshot(LEAD).head is None
 
 
