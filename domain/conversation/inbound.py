@@ -17,7 +17,9 @@ class ChannelItem:
     delivery of one item has the same. `account` is the business's number there. `address` names
     the person in normal form with every alias the item tells (phone, user ids); None if it tells
     no one, or one that cannot be used. `occurred_at` is fixed width, by the channel's clock;
-    `received_at` where that cannot be read. `raw` is the item's own JSON, ASCII only.
+    `received_at` where that cannot be read: then `occurred_at_stated` is False, and the time is
+    no part of the item, since the next delivery of it has another. `raw` is the item's own JSON,
+    ASCII only.
     """
 
     channel: str
@@ -27,6 +29,7 @@ class ChannelItem:
     address: Address | None
     occurred_at: str
     raw: bytes
+    occurred_at_stated: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
