@@ -1,0 +1,98 @@
+"""The simulator's own routes, for who runs it as another process: say something, see what came."""
+
+import json
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from handlers.simulators.whatsapp.people import JsonObject
+from handlers.simulators.whatsapp.server import JSON, Reply, Request
+from handlers.simulators.whatsapp.world import World
+
+ROOT: Final = "/_simulator"
+
+_PHONES: Final = f"{ROOT}/phones/"
+_LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+
+Say = Callable[[str, str, str | None], str]
+
+
+class Control:
+    """Answers what stands under `/_simulator`.
+
+    Args:
+        world: what is told of.
+        say: lets somebody write: address, text, name or None; returns the message's id.
+    """
+
+    def __init__(self, world: World, say: Say) -> None:
+        self._world = world
+        self._say = say
+
+    def answer(self, request: Request) -> Reply:
+        """Answer one request; a page of a foreign site gets nothing done."""
+        path = urlsplit(request.path).path
+        if not _is_local(request):
+            return _json({"error": "Only this machine may ask."}, HTTPStatus.FORBIDDEN)
+        if (request.method, path) == ("POST", f"{ROOT}/say"):
+            return self._take(request)
+        if request.method == "GET" and path.startswith(_PHONES):
+            return self._phone(unquote(path.removeprefix(_PHONES)))
+        if (request.method, path.rstrip("/")) == ("GET", ROOT):
+            return _json(self._overview())
+        return _json({"error": "There is no such route."}, HTTPStatus.NOT_FOUND)
+
+    def _take(self, request: Request) -> Reply:
+        # A foreign page cannot send this media type without being asked first.
+        if request.headers.get("content-type", "").partition(";")[0].strip() != JSON:
+            return _json({"error": f"Send {JSON}."}, HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+        asked = _document(request.body)
+        sender, text, name = (asked.get(key) for key in ("from", "text", "name"))
+        if not (isinstance(sender, str) and sender and isinstance(text, str)):
+            return _json({"error": 'Send {"from": "5511955550142", "text": "Oi"}.'}, 422)
+        message_id = self._say(sender, text, name if isinstance(name, str) else None)
+        return _json({"messageId": message_id}, HTTPStatus.ACCEPTED)
+
+    def _phone(self, address: str) -> Reply:
+        # Asking must not make somebody up: a phone nobody knows received nothing.
+        person = self._world.people.known(address)
+        addresses = (address,) if person is None else (person.phone, person.user_id)
+        texts = [received.as_json() for received in self._world.phones.received(*addresses)]
+        return _json({"phone": address, "received": texts})
+
+    def _overview(self) -> JsonObject:
+        world = self._world
+        posted = world.webhooks.posted
+        return {
+            "webhook": world.webhooks.url,
+            "numbers": [number.phone_number_id for number in world.setup.numbers],
+            "phones": world.phones.addresses,
+            "webhooks": {
+                "posted": len(posted),
+                "answered": sum(each.answer.good for each in posted),
+                "retries": sum(each.attempt > 1 for each in posted),
+                "givenUp": world.webhooks.given_up,
+            },
+        }
+
+
+def _is_local(request: Request) -> bool:
+    # A name of its own that resolves to this machine is how a foreign page would get here.
+    try:
+        host = urlsplit(f"//{request.headers.get('host', '')}").hostname
+    except ValueError:
+        return False
+    return host in _LOOPBACK
+
+
+def _document(body: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _json(document: JsonObject, status: int = 200) -> Reply:
+    return Reply(status=status, body=json.dumps(document).encode())
