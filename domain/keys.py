@@ -147,6 +147,11 @@ def model_call(organization_id: str, occurred_at: str, event_id: str) -> Key:
     return Key(model_calls(organization_id, occurred_at[:10]), f"{occurred_at}#{event_id}")
 
 
+def failing_item(organization_id: str, digest: str) -> Key:
+    """Counts the tries of an item of a channel that fails again and again. Ephemeral."""
+    return Key(f"{organization_id}#FAILING", digest)
+
+
 def lag(lead: str) -> Key:
     """Marks a lead whose rows lag behind its events, for the sweeper."""
     return Key(f"LAG#{shard(lead)}", lead)

@@ -102,6 +102,7 @@ class AddressChange(ChannelItem):
     """
 
     reply_to: str | None = None
+    user_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,265 @@
+"""Receiving: items of a channel become events, each decided on in the commit that registers it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import structlog
+
+from domain import canonical, keys
+from domain.addresses import identity_keys
+from domain.conversation.facts import Facts
+from domain.conversation.inbound import (
+    AddressChange,
+    ChannelNotice,
+    ConsentChange,
+    HistoryMessage,
+    InboundMessage,
+    Item,
+    MessageChange,
+    MessageEcho,
+    MessageStatus,
+)
+from domain.conversation.policy import Policy
+from domain.conversation.routing import consent_fact, decide_inbound, decide_takeover
+from domain.conversation.sending import decide_status
+from domain.errors import LeadError, Rejected, Unavailable, Uncertain
+from domain.event import NewEvent
+from domain.ports.effects import Clock, IdFactory, WakeUps
+from handlers.conversations.ground import STANDS_ON, Conversation
+from handlers.conversations.poison import Poison
+from projections.deciding import Command, Decision, Recorded
+from projections.lead_log import LeadLog
+from projections.reading import Ground
+
+Outcome = Literal["queued", "recorded", "duplicate", "ignored", "quarantined", "retry"]
+
+Keep = Callable[[str, bytes, LeadError, str], str]
+"""(organization, raw, why, form) → the id under which a thing is quarantined."""
+
+_WOKEN: Final = frozenset(("message_received", "reply_queued", "reply_failed"))
+"""Events after which there may be something to do for the lead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What became of one item. `retry`: it is not durable, and must be delivered again."""
+
+    outcome: Outcome
+    lead: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receiving:
+    """Records what channels deliver. One strange item never touches the others."""
+
+    log: LeadLog
+    policy: Policy
+    wake_ups: WakeUps
+    keep: Keep
+    poison: Poison
+    now: Clock
+    new_id: IdFactory
+
+    def receive(self, organization_id: str, items: Sequence[Item]) -> list[Received]:
+        """Record items in their order, each answered for itself."""
+        return [self._one(organization_id, item) for item in items]
+
+    def _one(self, organization_id: str, item: Item) -> Received:
+        try:
+            received = self._recorded(organization_id, item)
+        except (Unavailable, Uncertain) as error:
+            structlog.get_logger().warning("item_not_durable", code=error.code)
+            return Received("retry")
+        except LeadError as error:
+            return self._quarantined(organization_id, item, error)
+        except Exception as error:  # noqa: BLE001 - one item's bug must not touch the others
+            structlog.get_logger().exception("item_failed")
+            reason = Rejected(f"An item could not be processed ({type(error).__name__}).")
+            if self.poison.is_poison(organization_id, item.source, item.external_event_id):
+                return self._quarantined(organization_id, item, reason)
+            return Received("retry")
+        if received.lead is not None and received.outcome in {"queued", "duplicate"}:
+            self._wake(organization_id, received.lead, item.external_event_id)
+        return received
+
+    def _recorded(self, organization_id: str, item: Item) -> Received:
+        if isinstance(item, ChannelNotice) and (item.strange or item.address is None):
+            return self._noticed(organization_id, item)
+        if item.address is None:
+            raise Rejected(
+                "An item tells no address that can be used.",
+                hint="It is kept raw; read it again when an adapter can.",
+            )
+        if isinstance(item, ChannelNotice | MessageStatus) and not self._is_known(
+            organization_id, item
+        ):
+            return Received("ignored")
+        return self._decided(organization_id, item)
+
+    def _decided(self, organization_id: str, item: Item) -> Received:
+        facts = Facts(organization_id=organization_id, now=self.now(), new_id=self.new_id)
+        new_session = self.new_id()
+
+        def decide(ground: Ground) -> Sequence[NewEvent]:
+            return self._facts(Conversation(ground), item, facts, new_session)
+
+        recorded = self.log.record(
+            Decision(
+                organization_id=organization_id,
+                address=item.address,
+                decide=decide,
+                stands_on=STANDS_ON,
+                keys=lambda lead: [keys.latest_inbound(lead)],
+                foreseen=self._foreseen(item, facts),
+                command=self._command(organization_id, item),
+            )
+        )
+        return self._answer(item, recorded)
+
+    def _facts(
+        self, conversation: Conversation, item: Item, facts: Facts, new_session: str
+    ) -> Sequence[NewEvent]:
+        thread = conversation.thread
+        match item:
+            case InboundMessage():
+                return decide_inbound(thread, item, self.policy, facts, new_session)
+            case MessageStatus():
+                delivery = conversation.delivery(item.message_id)
+                return decide_status(thread, delivery, item, self.policy, facts)
+            case MessageEcho():
+                return self._echoed(conversation, item, facts, new_session)
+            case _:
+                return [_fact_of(item, facts)]
+
+    def _echoed(
+        self, conversation: Conversation, item: MessageEcho, facts: Facts, new_session: str
+    ) -> Sequence[NewEvent]:
+        """Tell an echo of our own send from somebody writing on the business's phone."""
+        thread = conversation.thread
+        delivery = conversation.delivery(item.external_event_id)
+        if delivery is not None and delivery.outbound_id:
+            return []
+        for outbound in thread.outbox if thread else ():
+            in_doubt = outbound.state in {"sending", "uncertain"}
+            message = conversation.message(outbound.sort_key) if in_doubt else None
+            if message is not None and message.text == item.text:
+                return []
+        following, session_id = decide_takeover(
+            thread, facts, new_session, item.account, item.external_event_id
+        )
+        echoed = facts.fact(
+            "message_echoed",
+            item.source,
+            item.external_event_id,
+            occurred_at=item.occurred_at,
+            channel=item.channel,
+            channel_account=item.account or None,
+            media_type=item.media_type,
+            text=item.text or None,
+            session_id=session_id,
+        )
+        return [echoed, *following]
+
+    def _foreseen(self, item: Item, facts: Facts) -> list[NewEvent]:
+        if not isinstance(item, InboundMessage):
+            return []
+        return list(decide_inbound(None, item, self.policy, facts, ""))[:1]
+
+    def _command(self, organization_id: str, item: Item) -> Command:
+        said = (type(item).__name__, getattr(item, "text", ""), getattr(item, "media_type", ""))
+        key = keys.receipt(organization_id, item.source, item.external_event_id)
+        return Command(key, canonical.digest(*said))
+
+    def _answer(self, item: Item, recorded: Recorded) -> Received:
+        if not recorded.events:
+            if recorded.receipt is None:
+                return Received("ignored", recorded.lead)
+            if not isinstance(item, InboundMessage):
+                return Received("recorded", recorded.lead)
+            return Received("duplicate", recorded.lead)
+        woken = any(each.event_type in _WOKEN for each in recorded.events)
+        return Received("queued" if woken else "recorded", recorded.lead)
+
+    def _noticed(self, organization_id: str, item: ChannelNotice) -> Received:
+        if not item.strange:
+            structlog.get_logger().info("channel_notice", kind=item.kind)
+            return Received("ignored")
+        strange = Rejected("An item of a channel is not one this edition reads.")
+        return self._quarantined(organization_id, item, strange)
+
+    def _is_known(self, organization_id: str, item: Item) -> bool:
+        """Tell whether the address is some lead's: a status of a stranger makes no lead."""
+        if item.address is None:
+            return False
+        return bool(self.log.store.resolve(identity_keys(organization_id, item.address)))
+
+    def _quarantined(self, organization_id: str, item: Item, error: LeadError) -> Received:
+        try:
+            kept = self.keep(organization_id, item.raw, error, item.channel)
+        except (Unavailable, Uncertain):
+            return Received("retry")
+        structlog.get_logger().warning("item_quarantined", code=error.code, quarantine_id=kept)
+        return Received("quarantined")
+
+    def _wake(self, organization_id: str, lead: str, message_id: str) -> None:
+        try:
+            self.wake_ups.wake(organization_id, lead, message_id)
+        except Unavailable as error:
+            # The work stands in the lead's row, and the sweeper finds it there.
+            structlog.get_logger().warning("wake_up_failed", code=error.code)
+
+
+def _fact_of(item: Item, facts: Facts) -> NewEvent:
+    match item:
+        case ConsentChange():
+            return consent_fact(facts, item)
+        case MessageChange():
+            said = {"text": item.text or None} if item.change == "edited" else {}
+            if item.change == "reacted":
+                said = {"emoji": item.text[:100] or None}
+            return _made(facts, item, f"message_{item.change}", message_id=item.message_id, **said)
+        case HistoryMessage():
+            return _made(
+                facts,
+                item,
+                "message_imported",
+                channel=item.channel,
+                direction=item.direction,
+                media_type=item.media_type,
+                text=item.text or None,
+            )
+        case AddressChange():
+            return _made(
+                facts,
+                item,
+                "channel_event_recorded",
+                kind="address_changed",
+                channel=item.channel,
+                reply_to=item.reply_to,
+                user_id=item.user_id,
+            )
+        case ChannelNotice():
+            return _made(
+                facts,
+                item,
+                "channel_event_recorded",
+                kind=item.kind,
+                channel=item.channel,
+                text=item.text or None,
+                error_code=item.error_code,
+            )
+        case _:
+            message = f"no fact for {type(item).__name__}"
+            raise TypeError(message)
+
+
+def _made(facts: Facts, item: Item, event_type: str, **said: str | int | None) -> NewEvent:
+    return facts.fact(
+        event_type,
+        item.source,
+        item.external_event_id,
+        occurred_at=item.occurred_at,
+        raw=item.raw or None,
+        **said,
+    )
