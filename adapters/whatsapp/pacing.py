@@ -16,6 +16,9 @@ NUMBER_PER_S: Final = 80.0
 MAX_PAIRS: Final = 10_000
 """People whose last messages are remembered."""
 
+_NO_TIME_S: Final = 1e-6
+"""What sums of fractions may be wrong by, and nobody waits for."""
+
 
 class _Bucket:
     """A token bucket kept as one time per key: when it will be full again (GCRA).
@@ -34,7 +37,8 @@ class _Bucket:
         return len(self._full_at)
 
     def wait_s(self, key: object, now: float) -> float:
-        return max(0.0, self._full_at.get(key, now) - self._credit_s - now)
+        wait_s = self._full_at.get(key, now) - self._credit_s - now
+        return wait_s if wait_s > _NO_TIME_S else 0.0
 
     def take(self, key: object, now: float) -> None:
         self._full_at[key] = max(self._full_at.get(key, now), now) + self._interval_s
