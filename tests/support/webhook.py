@@ -5,6 +5,7 @@ import hmac
 import json
 import threading
 from collections import deque
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -40,17 +41,25 @@ class Webhook:
 
 @dataclass
 class Endpoint:
-    """`answers` are the statuses of the next POSTs, then 200; None closes without an answer."""
+    """`answers` are the statuses of the next POSTs, then 200; None closes without an answer.
+
+    `on_message` is called in a thread of its own with each message that comes.
+    """
 
     url: str = ""
     webhooks: list[Webhook] = field(default_factory=list)
     answers: deque[int | None] = field(default_factory=deque)
+    on_message: Callable[[Any], None] | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, webhook: Webhook) -> int | None:
         with self.lock:
             self.webhooks.append(webhook)
-            return self.answers.popleft() if self.answers else 200
+            answer = self.answers.popleft() if self.answers else 200
+        if self.on_message is not None:
+            for message in webhook.items():
+                threading.Thread(target=self.on_message, args=(message,), daemon=True).start()
+        return answer
 
     def items(self, slot: str = "messages") -> list[Any]:
         with self.lock:

@@ -15,6 +15,7 @@ from handlers.entrypoints.cli import (
     rebuilding,
     sending,
     serving,
+    simulating,
 )
 from handlers.entrypoints.cli.command import remember_options
 from handlers.entrypoints.cli.helping import HelpedGroup
@@ -59,6 +60,7 @@ remember_options(
 for _module in (
     demonstration,
     serving,
+    simulating,
     sending,
     importing,
     events,

@@ -13,6 +13,7 @@ from handlers.simulators.whatsapp.faults import (
 )
 from handlers.simulators.whatsapp.people import Number, Person
 from handlers.simulators.whatsapp.phones import Received
+from handlers.simulators.whatsapp.scenario import Scenario, Summary, play
 from handlers.simulators.whatsapp.simulator import Simulator
 from handlers.simulators.whatsapp.webhooks import Posted
 from handlers.simulators.whatsapp.world import Setup
@@ -28,9 +29,12 @@ __all__ = [
     "Posted",
     "Received",
     "Refuse",
+    "Scenario",
     "Setup",
     "Simulator",
     "StatusPlan",
     "StatusStep",
+    "Summary",
     "WebhookFault",
+    "play",
 ]
