@@ -1,24 +1,39 @@
 """The composition root: settings in, a wired application out. The only place that names adapters."""
 
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from secrets import token_bytes
 
 from eventsourcing.utils import Environment
 
 from adapters.clock import full_jitter, new_id, utc_now
+from adapters.console import ConsoleChannel
+from adapters.queues.embedded import EmbeddedQueue
 from adapters.sources import SOURCES
 from adapters.telemetry import configure
 from domain.errors import LeadError
-from domain.ports.effects import Clock, IdFactory
+from domain.ports.effects import Channel, Clock, IdFactory
 from domain.ports.storage import StateTable
 from handlers.api_keys import ApiKeys
+from handlers.conversation_settings import DEFAULT_ORGANIZATION
+from handlers.conversations.availability import Availability
+from handlers.conversations.commands import OperatorCommands
+from handlers.conversations.ground import Conversations
+from handlers.conversations.looping import Loop
+from handlers.conversations.poison import Poison
+from handlers.conversations.receiving import Keep, Receiving
+from handlers.conversations.sends import Deciding, Sends
+from handlers.conversations.webhook import Webhook
+from handlers.conversations.working import Agent, Worker
 from handlers.ingest import Ingest
 from handlers.maintenance import Maintenance
 from handlers.quarantine import Quarantine
 from handlers.reads import Reads
-from handlers.settings import Settings
+from handlers.settings import ConversationSettings, Settings
+from handlers.talks import Talks, check_secrets, policy_of
 from projections.committing import Edition
 from projections.lead_log import LeadLog
 
@@ -62,9 +77,7 @@ def build(
     log = LeadLog(environment, new_id=ids, pause=pause, edition=edition)
     quarantine = Quarantine(log.table)
 
-    def keep(organization_id: str, raw: bytes, error: LeadError, form: str) -> str:
-        return quarantine.keep(organization_id, raw, error, form, now=now(), new_id=ids)
-
+    keep = _keeping(quarantine, now, ids)
     return App(
         settings=settings,
         log=log,
@@ -76,6 +89,87 @@ def build(
         quarantine=quarantine,
         now=now,
         new_id=ids,
+    )
+
+
+def build_talks(
+    app: App,
+    settings: ConversationSettings,
+    *,
+    channels: Mapping[str, Channel] | None = None,
+    agent: Agent | None = None,
+) -> Talks:
+    """Return what conversations need, over an application.
+
+    Raises:
+        Rejected: a number is set whose deliveries nobody could prove, or a phone is none.
+    """
+    from adapters.whatsapp.adapter import WhatsAppAdapter  # noqa: PLC0415 - only who talks pays
+
+    check_secrets(settings)
+    policy, accounts = policy_of(settings), settings.accounts
+    own_channels = _channels(settings) if channels is None else channels
+    queue = EmbeddedQueue(time.monotonic)
+    conversations = Conversations(app.log)
+    deciding = Deciding(log=app.log, now=app.now, new_id=app.new_id)
+    sends = Sends(deciding=deciding, channels=own_channels, policy=policy)
+    keep = _keeping(app.quarantine, app.now, app.new_id)
+    receiving = Receiving(
+        log=app.log,
+        policy=policy,
+        wake_ups=queue,
+        keep=keep,
+        poison=Poison(app.table, app.now),
+        now=app.now,
+        new_id=app.new_id,
+    )
+    availability = Availability(
+        table=app.table,
+        now=app.now,
+        timezone=app.settings.timezone,
+        ttl=timedelta(hours=settings.handoff_operator_availability_ttl_hours),
+    )
+    token = settings.whatsapp_verify_token
+    adapter = WhatsAppAdapter(
+        secrets=settings.app_secrets,
+        verify_token=token.get_secret_value() if token else "",
+        unsigned=settings.env == "dev",
+    )
+    worker = Worker(
+        conversations=conversations,
+        deciding=deciding,
+        sends=sends,
+        channels=own_channels,
+        policy=policy,
+        agent=agent,
+        commands=OperatorCommands(
+            availability=availability, conversations=conversations, policy=policy, now=app.now
+        ),
+    )
+    organizations = tuple(sorted({DEFAULT_ORGANIZATION, *accounts.values()}))
+    return Talks(
+        settings=settings,
+        policy=policy,
+        organizations=organizations,
+        conversations=conversations,
+        deciding=deciding,
+        receiving=receiving,
+        webhook=Webhook(
+            adapter=adapter, receiving=receiving, accounts=accounts, keep=keep, now=app.now
+        ),
+        sends=sends,
+        worker=worker,
+        availability=availability,
+        wake_ups=queue,
+        loop=Loop(
+            queue=queue,
+            worker=worker,
+            conversations=conversations,
+            organizations=organizations,
+            now=app.now,
+            threads=settings.conversation_threads,
+        ),
+        release=_releasing(own_channels, queue),
     )
 
 
@@ -105,3 +199,36 @@ def create_tables(settings: Settings) -> list[str]:
         return factory.create_tables()
     finally:
         factory.close()
+
+
+def _keeping(quarantine: Quarantine, now: Clock, ids: IdFactory) -> Keep:
+    def keep(organization_id: str, raw: bytes, error: LeadError, form: str) -> str:
+        return quarantine.keep(organization_id, raw, error, form, now=now(), new_id=ids)
+
+    return keep
+
+
+def _channels(settings: ConversationSettings) -> dict[str, Channel]:
+    """Return the channels that are configured; the console always is."""
+    channels: dict[str, Channel] = {"console": ConsoleChannel()}
+    if settings.accounts:
+        from adapters.whatsapp.client import WhatsAppChannel  # noqa: PLC0415 - it loads httpx
+
+        token = settings.whatsapp_token
+        channels["whatsapp"] = WhatsAppChannel(
+            token.get_secret_value() if token else "",
+            version=settings.whatsapp_version,
+            base_url=settings.whatsapp_url,
+        )
+    return channels
+
+
+def _releasing(channels: Mapping[str, Channel], queue: EmbeddedQueue) -> Callable[[], None]:
+    def release() -> None:
+        queue.close()
+        for channel in channels.values():
+            close = getattr(channel, "close", None)
+            if close is not None:
+                close()
+
+    return release

@@ -1,47 +1,23 @@
-"""Settings: every value a deployment may choose, checked, frozen, and able to say where it is from.
+"""The settings of every entry point: where things are kept, and how the service runs."""
 
-One model on plain pydantic: pydantic-settings would double what reading the settings costs a
-command (it loads asyncio), and cannot tell where a value came from.
-"""
-
-import difflib
-import os
-import tomllib
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    SecretStr,
-    ValidationError,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
-from domain.errors import FieldError, Rejected, shown_name
+from handlers.conversation_settings import ConversationSettings
+from handlers.section import FILE, Section, Shown, read_section, variable
 
-FILE: Final = Path("leads.toml")
-"""Read from the working directory if it is there; its keys are the names of the fields."""
-
-Origin = Literal["default", "leads.toml", "env", "flag"]
-
-_PREFIX: Final = "LEADS_"
-_OF_THE_TESTS: Final = "LEADS_TEST_"
-_SEED_NAMES: Final = {"dynamodb_table": "DYNAMODB_TABLE"}
-"""Settings whose variable keeps the name it has in the seeds."""
-
-
-class Shown(NamedTuple):
-    """One setting as `leads config show` tells it; secrets are hidden."""
-
-    variable: str
-    value: str
-    origin: Origin
-    description: str
+__all__ = [
+    "FILE",
+    "ConversationSettings",
+    "Settings",
+    "Shown",
+    "read_conversation_settings",
+    "read_settings",
+    "variable",
+]
 
 
 def _zone(name: str) -> str:
@@ -67,10 +43,8 @@ _Table = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{3,255}$")]
 _Level = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
 
 
-class Settings(BaseModel):
+class Settings(Section):
     """See `read_settings`. Each field is the variable `LEADS_` and its name in capitals."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     store: Annotated[Literal["sqlite", "dynamodb"], BeforeValidator(_lower)] = Field(
         default="sqlite", description="Where everything is kept."
@@ -115,38 +89,6 @@ class Settings(BaseModel):
         default=None, description="Makes the lead references of several processes comparable."
     )
 
-    _origins: dict[str, Origin] = PrivateAttr(default_factory=dict)
-    _unknown: tuple[str, ...] = PrivateAttr(default=())
-
-    def model_post_init(self, context: Any, /) -> None:
-        """Keep what `read_settings` knows of the values."""
-        if context is not None:
-            self._origins, self._unknown = context
-
-    def origins(self) -> dict[str, Origin]:
-        """Return where the value of each field came from."""
-        return {name: self._origins.get(name, "default") for name in Settings.model_fields}
-
-    def shown(self) -> list[Shown]:
-        """Return every setting with its origin, in the order of the class."""
-        origins = self.origins()
-        return [
-            Shown(variable(name), _text(getattr(self, name)), origins[name], info.description or "")
-            for name, info in Settings.model_fields.items()
-        ]
-
-    def unknown(self) -> tuple[str, ...]:
-        """Return a sentence for each LEADS_ variable and each key of the file that nothing reads."""
-        return self._unknown
-
-    def variables(self) -> dict[str, str]:
-        """Return the settings as the persistence modules read them: text by variable."""
-        return {
-            variable(name): str(value)
-            for name, value in self
-            if value is not None and not isinstance(value, SecretStr)
-        }
-
 
 def read_settings(
     environ: Mapping[str, str] | None = None,
@@ -155,91 +97,12 @@ def read_settings(
     also_known: Collection[str] = (),
     **flags: Any,
 ) -> Settings:
-    """Return the settings: a flag counts before a variable, that before the file, then defaults.
-
-    Args:
-        environ: the variables; those of the process unless given. An empty one counts as unset.
-        file: a TOML file that may be missing.
-        also_known: LEADS_ variables that something else reads.
-        flags: field values that were given on the command line; None counts as not given.
-
-    Raises:
-        Rejected: names everything that is wrong, by variable, without its value.
-    """
-    environ = os.environ if environ is None else environ
-    in_file = _read_file(file)
-    layers: dict[Origin, dict[str, Any]] = {
-        "leads.toml": {name: in_file[name] for name in Settings.model_fields if name in in_file},
-        "env": {
-            name: environ[variable(name)]
-            for name in Settings.model_fields
-            if environ.get(variable(name))
-        },
-        "flag": {name: value for name, value in flags.items() if value is not None},
-    }
-    values: dict[str, Any] = {}
-    origins: dict[str, Origin] = {}
-    for origin, layer in layers.items():
-        values |= layer
-        origins |= dict.fromkeys(layer, origin)
-    told = (origins, _unknown(environ, in_file, also_known))
-    try:
-        return Settings.model_validate(values, context=told)
-    except ValidationError as error:
-        raise _invalid(error, origins) from None
+    """Return the settings; see `read_section`."""
+    return read_section(Settings, environ, file=file, also_known=also_known, **flags)
 
 
-def variable(name: str) -> str:
-    """Return the environment variable of a field."""
-    return _SEED_NAMES.get(name, f"{_PREFIX}{name.upper()}")
-
-
-def _read_file(file: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError):
-        message = f"{file.name} cannot be read."
-        raise Rejected(message, hint="It is TOML: one `name = value` a line.") from None
-
-
-def _invalid(error: ValidationError, origins: Mapping[str, Origin]) -> Rejected:
-    fields = []
-    for one in error.errors(include_url=False, include_input=False, include_context=False):
-        name = str(one["loc"][0])
-        where = "in leads.toml " if origins.get(name) == "leads.toml" else ""
-        detail = one["msg"].removeprefix("Value error, ")
-        fields.append(FieldError(variable(name), f"{where}{detail}"))
-    return Rejected("A setting is not valid.", hint="Correct the settings named.", fields=fields)
-
-
-def _unknown(
-    environ: Mapping[str, str], in_file: Mapping[str, Any], also_known: Collection[str]
-) -> tuple[str, ...]:
-    known = [*map(variable, Settings.model_fields), *also_known]
-    strangers = [
-        name
-        for name in sorted(environ)
-        if name.startswith(_PREFIX) and name not in known and not name.startswith(_OF_THE_TESTS)
-    ]
-    return (
-        *(_stranger(name, known) for name in strangers),
-        *(
-            _stranger(name, list(Settings.model_fields), " in leads.toml")
-            for name in in_file
-            if name not in Settings.model_fields
-        ),
-    )
-
-
-def _stranger(name: str, known: list[str], where: str = "") -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    meant = f"; {close[0]} is" if close else ""
-    return f"{shown_name(name)}{where} is not a setting{meant}."
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, SecretStr):
-        return "********"
-    return "" if value is None else str(value)
+def read_conversation_settings(
+    environ: Mapping[str, str] | None = None, *, file: Path = FILE, **flags: Any
+) -> ConversationSettings:
+    """Return the settings of conversations; see `read_section`."""
+    return read_section(ConversationSettings, environ, file=file, **flags)

@@ -6,16 +6,11 @@ in the commit that made it wait. After a crash the first poll of that index find
 
 import threading
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
+
+from domain.ports.effects import ReadyLead
 
 _LONGEST_WAIT_S: Final = 60.0
-
-
-class Lead(NamedTuple):
-    """Whose turn it is."""
-
-    organization_id: str
-    lead: str
 
 
 class EmbeddedQueue:
@@ -28,26 +23,26 @@ class EmbeddedQueue:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._changed = threading.Condition()
-        self._ready: dict[Lead, float] = {}
-        self._working: set[Lead] = set()
-        self._failures: dict[Lead, int] = {}
+        self._ready: dict[ReadyLead, float] = {}
+        self._working: set[ReadyLead] = set()
+        self._failures: dict[ReadyLead, int] = {}
         self._closed = False
 
     def wake(self, organization_id: str, lead: str, message_id: str = "") -> None:  # noqa: ARG002 - the port
         """Make a lead ready now, also one that waits after a failure."""
         with self._changed:
-            self._ready[Lead(organization_id, lead)] = self._clock()
+            self._ready[ReadyLead(organization_id, lead)] = self._clock()
             self._changed.notify()
 
     def found(self, organization_id: str, lead: str) -> None:
         """Make a lead ready that was found waiting, unless it is known to wait."""
         with self._changed:
-            each = Lead(organization_id, lead)
+            each = ReadyLead(organization_id, lead)
             if each not in self._ready and each not in self._working:
                 self._ready[each] = self._clock()
                 self._changed.notify()
 
-    def take(self, timeout_s: float) -> Lead | None:
+    def take(self, timeout_s: float) -> ReadyLead | None:
         """Return the lead that has been ready the longest; None if none was in time."""
         until = self._clock() + timeout_s
         with self._changed:
@@ -77,7 +72,7 @@ class EmbeddedQueue:
             self._failures.pop(lead, None)
             self._changed.notify()
 
-    def failed(self, lead: Lead, after_s: float = 1.0) -> float:
+    def failed(self, lead: ReadyLead, after_s: float = 1.0) -> float:
         """Take a lead back that could not be worked on; return the seconds until it is ready.
 
         The wait doubles with each failure in a row, to a minute.

@@ -4,7 +4,7 @@ Projections cannot import this module (an import contract), so a replay can neit
 depend on when or where it runs.
 """
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from domain.conversation.delivery import OutboundText, SendResult
 from domain.conversation.model import ModelAnswer, ModelRequest
@@ -24,6 +24,13 @@ class IdFactory(Protocol):
     def __call__(self) -> str:
         """Return a UUIDv7 as text: unique, and later ids sort later."""
         ...
+
+
+class ReadyLead(NamedTuple):
+    """A lead whose turn it is to be worked on."""
+
+    organization_id: str
+    lead: str
 
 
 class WakeUps(Protocol):

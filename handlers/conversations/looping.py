@@ -8,25 +8,11 @@ from typing import Final, NamedTuple, Protocol
 import structlog
 
 from domain.errors import LeadError, Unavailable
-from domain.ports.effects import Clock
+from domain.ports.effects import Clock, ReadyLead
 from handlers.conversations.ground import Conversations
 
 POLL_S: Final = 0.5
 _TAKE_S: Final = 0.2
-
-
-class Lead(Protocol):
-    """Whose turn it is."""
-
-    @property
-    def organization_id(self) -> str:
-        """The lead's organization."""
-        ...
-
-    @property
-    def lead(self) -> str:
-        """The lead."""
-        ...
 
 
 class Queue(Protocol):
@@ -36,15 +22,15 @@ class Queue(Protocol):
         """Make a lead ready that was found waiting."""
         ...
 
-    def take(self, timeout_s: float) -> "Lead | None":
+    def take(self, timeout_s: float) -> ReadyLead | None:
         """Return a lead to work on."""
         ...
 
-    def done(self, lead: "Lead") -> None:
+    def done(self, lead: ReadyLead) -> None:
         """Take a lead back that was worked on."""
         ...
 
-    def failed(self, lead: "Lead", after_s: float = 1.0) -> float:
+    def failed(self, lead: ReadyLead, after_s: float = 1.0) -> float:
         """Take a lead back that could not be worked on."""
         ...
 
@@ -111,7 +97,7 @@ class Loop:
             self._log(taken.lead, error.code, wait)
         except LeadError as error:
             self._log(taken.lead, error.code, self.queue.failed(taken))
-        except Exception:
+        except Exception:  # noqa: BLE001 - one lead's bug must not end the work on the others
             structlog.get_logger().exception("process_immediate_turn_failed", lead=taken.lead)
             self.queue.failed(taken)
         else:

@@ -30,8 +30,15 @@ class Verdict(StrEnum):
 class Delivered(Protocol):
     """What an adapter read: items in order, and a word where there is nothing to read."""
 
-    items: list[Item]
-    problem: str | None
+    @property
+    def items(self) -> list[Item]:
+        """The items, in the order they stand."""
+        ...
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with all of it: "not_json" or "unknown_object"."""
+        ...
 
 
 class ChannelAdapter(Protocol):
