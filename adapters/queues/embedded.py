@@ -65,7 +65,7 @@ class EmbeddedQueue:
                 self._changed.wait(min(until - now, 0.05))
         return None
 
-    def done(self, lead: Lead) -> None:
+    def done(self, lead: ReadyLead) -> None:
         """Take a lead back that was worked on."""
         with self._changed:
             self._working.discard(lead)
