@@ -1,0 +1,1 @@
+"""Agents: what they are told, and how they are asked."""
