@@ -1,10 +1,12 @@
 """Making the events of a conversation: sources, keys and payloads in one place."""
 
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from domain import catalog
+from domain.acceptance import MAX_RAW_BYTES
 from domain.conversation.messages import outbound_id
 from domain.event import KNOWN_SOURCES, NewEvent, SourceType
 
@@ -39,7 +41,8 @@ class Facts:
     ) -> NewEvent:
         """Return an event that happened now, or at the time its source states.
 
-        Payload names are the catalog's, in snake_case; None is what is not said.
+        Payload names are the catalog's, in snake_case; None is what is not said. `raw` is the
+        source's own document; one too large to be kept beside the event is left out.
 
         Raises:
             InvalidEvent: a value breaks a rule of its type.
@@ -58,7 +61,7 @@ class Facts:
             payload=canonical,
             schema_version=version,
             occurred_at_stated=occurred_at is not None,
-            raw_payload=raw,
+            raw_payload=_compressed(raw),
             correlation_id=self.correlation_id,
         )
 
@@ -126,3 +129,10 @@ class Facts:
         return self.fact(
             "reply_dropped", MESSAGING, f"{outbound}:dropped", outbound_id=outbound, reason=reason
         )
+
+
+def _compressed(raw: bytes | None) -> bytes | None:
+    if not raw:
+        return None
+    data = zlib.compress(raw)
+    return data if len(data) <= MAX_RAW_BYTES else None

@@ -111,7 +111,7 @@ class Receiving:
                 decide=decide,
                 stands_on=STANDS_ON,
                 keys=lambda lead: [keys.latest_inbound(lead)],
-                foreseen=self._foreseen(item, facts),
+                foreseen=self._foreseen(item, facts, new_session),
                 command=self._command(organization_id, item),
             )
         )
@@ -161,10 +161,11 @@ class Receiving:
         )
         return [echoed, *following]
 
-    def _foreseen(self, item: Item, facts: Facts) -> list[NewEvent]:
+    def _foreseen(self, item: Item, facts: Facts, new_session: str) -> list[NewEvent]:
+        """Return the message itself, so that the rows it touches come with the first look."""
         if not isinstance(item, InboundMessage):
             return []
-        return list(decide_inbound(None, item, self.policy, facts, ""))[:1]
+        return list(decide_inbound(None, item, self.policy, facts, new_session))[:1]
 
     def _command(self, organization_id: str, item: Item) -> Command:
         said = (type(item).__name__, getattr(item, "text", ""), getattr(item, "media_type", ""))
