@@ -54,7 +54,9 @@ class Change:
     told_at: Any
 
     def sender(self, item: Fields) -> Person:
-        """Return who wrote a message."""
+        """Return who wrote a message; nobody if it was the business."""
+        if self.is_ours(item.get("from")):
+            return Person()
         return self.contacts.person(*(item.get(name) for name in _SENDER))
 
     def is_ours(self, stated: Any) -> bool:

@@ -14,7 +14,7 @@ from adapters.whatsapp.change import (
     event_id,
     required,
 )
-from adapters.whatsapp.cleaning import id_of
+from adapters.whatsapp.cleaning import id_of, word_of
 from adapters.whatsapp.contents import (
     any_content_of,
     content_of,
@@ -101,7 +101,7 @@ def _system(item: Fields, change: Change) -> Item:
     The old addresses come first: they are who we know.
     """
     system = part(item, "system")
-    if system.get("type") not in _ADDRESS_CHANGES:
+    if word_of(system.get("type")) not in _ADDRESS_CHANGES:
         return ChannelNotice(**_of_sender(item, change), kind="system")
     new = [system.get(name) for name in ("wa_id", "new_wa_id", "user_id", "parent_user_id")]
     old = [system.get(name) for name in _PREVIOUS]

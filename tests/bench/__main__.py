@@ -12,7 +12,7 @@ from importlib import import_module
 
 from tests.bench.measuring import Result
 
-NAMES = ("appending", "replaying", "deriving", "starting", "serving", "importing")
+NAMES = ("appending", "replaying", "deriving", "starting", "serving", "importing", "parsing")
 
 
 def main() -> int:
