@@ -21,7 +21,7 @@ MAX_VERSION: Final = 999_999
 
 _NAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9_.-]{0,62}[a-z0-9])?", re.ASCII)
 _AUTHOR: Final = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,100}")
-_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+_NO_TEXT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +89,10 @@ def check_change(content: str, author: str) -> None:
         message = f"A resource has at most {MAX_CONTENT_BYTES} bytes."
         raise LimitExceeded(message, hint="Shorten it; every turn of an agent carries it.")
     problems = []
-    if not content.strip() or _UNSTORABLE.search(content):
-        problems.append(FieldError("/content", "must be text, and not empty"))
+    if not content.strip() or _NO_TEXT.search(content):
+        problems.append(
+            FieldError("/content", "must be text without control characters, and not empty")
+        )
     if _AUTHOR.fullmatch(author) is None:
         problems.append(FieldError("/author", "must be 1 to 100 printable characters"))
     if problems:

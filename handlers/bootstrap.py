@@ -34,6 +34,7 @@ from handlers.quarantine import Quarantine
 from handlers.reads import Reads
 from handlers.settings import ConversationSettings, Settings
 from handlers.talks import Talks, check_secrets, policy_of
+from handlers.resources import Resources
 from projections.committing import Edition
 from projections.lead_log import LeadLog
 
@@ -54,6 +55,7 @@ class App:
     quarantine: Quarantine
     now: Clock
     new_id: IdFactory
+    resources: Resources
 
     def close(self) -> None:
         """Let go of the store. Nothing that was acknowledged depends on it."""
@@ -90,6 +92,7 @@ def build(
         now=now,
         new_id=ids,
     )
+        resources=Resources(log.table, now),
 
 
 def build_talks(

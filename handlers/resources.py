@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cache
-from importlib.resources import files
 from typing import Final
 
 from domain import instants, keys
@@ -235,6 +234,8 @@ class Resources:
 @cache
 def shipped(resource_type: str) -> Mapping[str, Resource]:
     """Return what ships with the service, by id."""
+    from importlib.resources import files  # noqa: PLC0415 - costs every start a hundredth of a second
+
     folder = files(_DEFAULTS) / "defaults" / resource_type
     texts = {
         file.name.removesuffix(".txt"): file.read_text(encoding="utf-8")

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from domain.conversation.answer import ANSWER_SCHEMA
@@ -85,5 +84,7 @@ def rules() -> str:
 
     It is part of the code and not a resource: an edited prompt cannot lose it.
     """
+    from importlib.resources import files  # noqa: PLC0415 - see `handlers.resources`
+
     text = (files("handlers.agents") / "defaults" / "frame.txt").read_text(encoding="utf-8")
     return text.strip()

@@ -13,6 +13,7 @@ from handlers.entrypoints.cli import (
     memories,
     quarantine,
     rebuilding,
+    resources,
     sending,
     serving,
     simulating,
@@ -67,6 +68,7 @@ for _module in (
     memories,
     rebuilding,
     administration,
+    resources,
     quarantine,
     diagnosis,
 ):

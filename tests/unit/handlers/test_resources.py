@@ -236,6 +236,7 @@ def test_what_is_deactivated_stays_as_a_version_and_comes_back(resources):
         ({"author": "a\nb"}, Rejected),
         ({"content": " \n"}, Rejected),
         ({"content": "a\x00"}, Rejected),
+        ({"content": "a\x1b[2J"}, Rejected),
         ({"content": "a\ud800"}, Rejected),
         ({"content": "é" * (MAX_CONTENT_BYTES // 2 + 1)}, LimitExceeded),
         ({"org": "a#b"}, Rejected),
