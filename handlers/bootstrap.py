@@ -15,8 +15,10 @@ from adapters.queues.embedded import EmbeddedQueue
 from adapters.sources import SOURCES
 from adapters.telemetry import configure
 from domain.errors import LeadError
-from domain.ports.effects import Channel, Clock, IdFactory
+from domain.ports.effects import Channel, Clock, IdFactory, Model
 from domain.ports.storage import StateTable
+from handlers.agents.desk import AgentDesk
+from handlers.agents.prompting import Prompting
 from handlers.api_keys import ApiKeys
 from handlers.conversation_settings import DEFAULT_ORGANIZATION
 from handlers.conversations.availability import Availability
@@ -32,9 +34,9 @@ from handlers.ingest import Ingest
 from handlers.maintenance import Maintenance
 from handlers.quarantine import Quarantine
 from handlers.reads import Reads
+from handlers.resources import Resources
 from handlers.settings import ConversationSettings, Settings
 from handlers.talks import Talks, check_secrets, policy_of
-from handlers.resources import Resources
 from projections.committing import Edition
 from projections.lead_log import LeadLog
 
@@ -53,9 +55,9 @@ class App:
     maintenance: Maintenance
     api_keys: ApiKeys
     quarantine: Quarantine
+    resources: Resources
     now: Clock
     new_id: IdFactory
-    resources: Resources
 
     def close(self) -> None:
         """Let go of the store. Nothing that was acknowledged depends on it."""
@@ -69,14 +71,15 @@ def build(
     ids: IdFactory = new_id,
     pause: Callable[[int], None] = full_jitter,
     edition: Edition | None = None,
+    log: LeadLog | None = None,
 ) -> App:
-    """Return the application these settings describe.
+    """Return the application these settings describe; `log` stands in for the one they name.
 
     Raises:
         Unavailable: the store cannot be opened.
     """
     environment = {"PERSISTENCE_MODULE": _MODULES[settings.store], **settings.variables()}
-    log = LeadLog(environment, new_id=ids, pause=pause, edition=edition)
+    log = log or LeadLog(environment, new_id=ids, pause=pause, edition=edition)
     quarantine = Quarantine(log.table)
 
     keep = _keeping(quarantine, now, ids)
@@ -89,10 +92,10 @@ def build(
         maintenance=Maintenance(log),
         api_keys=ApiKeys(log.table, now, token_bytes),
         quarantine=quarantine,
+        resources=Resources(log.table, now),
         now=now,
         new_id=ids,
     )
-        resources=Resources(log.table, now),
 
 
 def build_talks(
@@ -101,6 +104,7 @@ def build_talks(
     *,
     channels: Mapping[str, Channel] | None = None,
     agent: Agent | None = None,
+    model: Model | None = None,
 ) -> Talks:
     """Return what conversations need, over an application.
 
@@ -144,7 +148,7 @@ def build_talks(
         sends=sends,
         channels=own_channels,
         policy=policy,
-        agent=agent,
+        agent=agent or _agent(app, settings, model or _model(settings)),
         commands=OperatorCommands(
             availability=availability, conversations=conversations, policy=policy, now=app.now
         ),
@@ -224,6 +228,40 @@ def _channels(settings: ConversationSettings) -> dict[str, Channel]:
             base_url=settings.whatsapp_url,
         )
     return channels
+
+
+def _agent(app: App, settings: ConversationSettings, model: Model | None) -> Agent | None:
+    if model is None:
+        return None
+    return AgentDesk(
+        model=model,
+        prompting=Prompting(app.resources),
+        reads=app.reads,
+        budget=settings.context_budget,
+        locale=settings.language,
+    )
+
+
+def _model(settings: ConversationSettings) -> Model | None:
+    """Return who answers; the SDK is loaded with the first question."""
+    if settings.model == "scripted":
+        from adapters.scripted import ScriptedModel  # noqa: PLC0415 - as below
+
+        return ScriptedModel()
+    if settings.model == "openai":
+        from adapters.openai import OPENAI, OpenAIModel, Prices  # noqa: PLC0415 - for who asks it
+
+        key, prices = settings.openai_key, None
+        if settings.openai_input_price is not None and settings.openai_output_price is not None:
+            prices = Prices(settings.openai_input_price, settings.openai_output_price)
+        return OpenAIModel(
+            model=settings.openai_model,
+            api_key=key.get_secret_value() if key else "",
+            base_url=settings.openai_url or OPENAI,
+            timeout_s=settings.openai_timeout_seconds,
+            prices=prices,
+        )
+    return None
 
 
 def _releasing(channels: Mapping[str, Channel], queue: EmbeddedQueue) -> Callable[[], None]:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from domain import canonical
 from domain.conversation.answer import Answer, Code
 from domain.conversation.facts import AGENTS, MESSAGING, Facts
-from domain.conversation.guard import presentable
+from domain.conversation.guard import objection
 from domain.conversation.messages import Message, outbound_id
 from domain.conversation.policy import Policy
 from domain.conversation.routing import ending
@@ -101,10 +101,9 @@ def is_acceptable(state: State, answer: Answer) -> str | None:
     after = state_after(state, answer.code)
     if answer.code != Code.NEW_SUBJECT and not is_legal(state, after):
         return "illegal_transition"
-    handoff = answer.code == Code.HANDOFF
-    if answer.message and not presentable(answer.message, handoff=handoff):
-        return "not_presentable"
-    return None
+    if not answer.message:
+        return None
+    return objection(answer.message, handoff=answer.code == Code.HANDOFF)
 
 
 def why_superseded(thread: Thread, turn: Turn, now: str) -> str | None:

@@ -1,0 +1,43 @@
+"""One conversation on every store: what the seeds promise of turns, by the names they gave."""
+
+import pytest
+
+from domain.conversation.delivery import ErrorClass, NotAccepted
+from tests.support.talks import World, drain, history, lead_of, receive, types
+
+pytestmark = pytest.mark.beyond_moto
+
+
+@pytest.fixture
+def world(backend, tmp_path):
+    return World(backend, tmp_path)
+
+
+def test_fifo_wakeup_processes_registered_order_even_when_newer_event_arrives_first(world):
+    process = world.process()
+    receive(process, world.says("primeira", message_id="wamid.A"))
+    receive(process, world.says("segunda", message_id="wamid.B"))
+    lead = lead_of(process)
+    process.talks.wake_ups.wake("default", lead, "wamid.B")
+    process.talks.wake_ups.wake("default", lead, "wamid.A")
+
+    drain(process)
+
+    [request] = world.model.model.requests
+    assert [said.text for said in request.messages] == ["primeira", "segunda"]
+    assert len(world.phone.texts) == 1
+    assert [m.message_id for m in history(process)][:2] == ["wamid.A", "wamid.B"]
+
+
+def test_failed_current_immediate_turn_replays_without_second_llm_call(world):
+    process = world.process()
+    world.phone.script.append(lambda _: NotAccepted(error_class=ErrorClass.TRANSIENT))
+    receive(process, world.says("oi"))
+    drain(process)
+    assert world.phone.texts == []
+
+    world.settle()
+
+    assert len(world.model.model.requests) == 1
+    assert len(world.phone.texts) == 1
+    assert types(process)[-3:] == ["reply_failed", "reply_sending", "reply_sent"]
