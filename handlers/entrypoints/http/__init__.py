@@ -9,8 +9,15 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from handlers.bootstrap import App
-from handlers.entrypoints.http import answers, event_routes, lead_routes, service_routes
+from handlers.entrypoints.http import (
+    answers,
+    channel_routes,
+    event_routes,
+    lead_routes,
+    service_routes,
+)
 from handlers.entrypoints.http.doors import Doors
+from handlers.talks import Talks
 
 __all__ = ["create_api"]
 
@@ -23,18 +30,21 @@ Send events to `POST /v1/events`; read timelines, memories, contexts and feature
 `/v1/leads/{lead}`. Errors are problems (RFC 9457) that name fields and never show their values."""
 
 
-def create_api(app: App) -> FastAPI:
-    """Return the ASGI application over a wired application. The caller closes that one."""
+def create_api(app: App, talks: Talks | None = None) -> FastAPI:
+    """Return the ASGI application over a wired application. The caller closes that one.
+
+    Without `talks` every delivery of a channel is refused.
+    """
     api = FastAPI(
         title="Lead domain service",
         version="1",
         description=_ABOUT,
         openapi_url="/v1/openapi.json",
     )
-    api.state.doors = Doors(app)
+    api.state.doors = Doors(app, talks)
     api.add_middleware(_Outermost, app=app)
     answers.install(api)
-    for module in (event_routes, lead_routes, service_routes):
+    for module in (event_routes, lead_routes, channel_routes, service_routes):
         api.include_router(module.router)
     return api
 

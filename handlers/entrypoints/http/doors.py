@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 from domain.errors import LimitExceeded, UnsupportedMediaType
 from handlers.api_keys import Credential, everything
 from handlers.bootstrap import App
+from handlers.talks import Talks
 
 _T = TypeVar("_T")
 
@@ -21,10 +22,14 @@ OPEN_ORGANIZATION = "default"
 
 
 class Doors:
-    """The application, and how many requests it works on at once."""
+    """The application, and how many requests it works on at once.
 
-    def __init__(self, app: App) -> None:
+    `talks` is None where no conversations are served.
+    """
+
+    def __init__(self, app: App, talks: Talks | None = None) -> None:
         self.app = app
+        self.talks = talks
         self._limiter = anyio.CapacityLimiter(app.settings.worker_threads)
 
     async def run(self, use_case: Callable[..., _T], *arguments: Any, **named: Any) -> _T:
@@ -75,10 +80,18 @@ async def read_body(request: Request, limit: int, *media_types: str) -> tuple[by
     if encoding not in {"", "identity"}:
         message = "The content encoding of the body is not one this operation reads."
         raise UnsupportedMediaType(message, hint="Send the body as it is.")
+    body = await read_raw(request, limit)
+    if len(body) > limit:
+        message = f"The body is longer than {limit} bytes."
+        raise LimitExceeded(message, hint="Send less at once.")
+    return body, media_type
+
+
+async def read_raw(request: Request, limit: int) -> bytes:
+    """Return the body as it came. Reading stops soon after `limit` bytes: a longer one is cut."""
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
         if len(body) > limit:
-            message = f"The body is longer than {limit} bytes."
-            raise LimitExceeded(message, hint="Send less at once.")
-    return bytes(body), media_type
+            break
+    return bytes(body)

@@ -233,3 +233,61 @@ SCHEMA: Final[Responses] = {
     404: _problem(404, "No such type or version"),
 }
 HEALTH: Final[Responses] = {200: _answer("Up", {"status": "ok"})}
+
+_DELIVERY: Final[Document] = {
+    "object": "whatsapp_business_account",
+    "entry": [
+        {
+            "id": "102030405060708",
+            "changes": [
+                {
+                    "field": "messages",
+                    "value": {
+                        "messaging_product": "whatsapp",
+                        "metadata": {
+                            "display_phone_number": "5511955550100",
+                            "phone_number_id": "109876543210987",
+                        },
+                        "contacts": [{"profile": {"name": "Ana"}, "wa_id": "5511955550142"}],
+                        "messages": [
+                            {
+                                "from": "5511955550142",
+                                "id": "wamid.A",
+                                "timestamp": "1773928800",
+                                "type": "text",
+                                "text": {"body": "Oi, quanto custa?"},
+                            }
+                        ],
+                    },
+                }
+            ],
+        }
+    ],
+}
+
+
+def _given(place: str, *names: str) -> list[Document]:
+    return [
+        {"name": name, "in": place, "required": True, "schema": {"type": "string"}}
+        for name in names
+    ]
+
+
+GET_HANDSHAKE: Final[Document] = {
+    "parameters": _given("query", "hub.mode", "hub.verify_token", "hub.challenge"),
+}
+HANDSHAKE: Final[Responses] = {
+    200: _answer("The challenge, as it was asked", "1158201444", "text/plain"),
+    403: _problem(403, "It does not name our verify token"),
+}
+POST_DELIVERY: Final[Document] = {
+    **_body({"type": "object"}, {"text": _DELIVERY}),
+    "parameters": _given("header", "X-Hub-Signature-256"),
+}
+DELIVERY: Final[Responses] = {
+    200: _answer("Recorded, or nothing to record", {"status": "recorded"}),
+    202: _answer("Messages are queued", {"status": "queued"}),
+    401: _problem(401, "Not signed as it must be"),
+    413: _problem(413, "Larger than any delivery may be"),
+    503: _problem(503, "Not all of it is durable; deliver it again"),
+}
