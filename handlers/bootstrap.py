@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from secrets import token_bytes
@@ -15,7 +15,7 @@ from adapters.queues.embedded import EmbeddedQueue
 from adapters.sources import SOURCES
 from adapters.telemetry import configure
 from domain.errors import LeadError
-from domain.ports.effects import Channel, Clock, IdFactory, Model
+from domain.ports.effects import Channel, Clock, IdFactory, Model, WakeUps
 from domain.ports.storage import StateTable
 from handlers.agents.desk import AgentDesk
 from handlers.agents.prompting import Prompting
@@ -117,6 +117,7 @@ def build_talks(
     policy, accounts = policy_of(settings), settings.accounts
     own_channels = _channels(settings) if channels is None else channels
     queue = EmbeddedQueue(time.monotonic)
+    wake_ups = _wake_ups(settings, app.now) or queue
     conversations = Conversations(app.log)
     deciding = Deciding(log=app.log, now=app.now, new_id=app.new_id)
     sends = Sends(deciding=deciding, channels=own_channels, policy=policy)
@@ -124,7 +125,7 @@ def build_talks(
     receiving = Receiving(
         log=app.log,
         policy=policy,
-        wake_ups=queue,
+        wake_ups=wake_ups,
         keep=keep,
         poison=Poison(app.table, app.now),
         now=app.now,
@@ -167,7 +168,7 @@ def build_talks(
         sends=sends,
         worker=worker,
         availability=availability,
-        wake_ups=queue,
+        wake_ups=wake_ups,
         loop=Loop(
             queue=queue,
             worker=worker,
@@ -176,7 +177,7 @@ def build_talks(
             now=app.now,
             threads=settings.conversation_threads,
         ),
-        release=_releasing(own_channels, queue),
+        release=_releasing([queue, wake_ups, *own_channels.values()]),
     )
 
 
@@ -264,11 +265,19 @@ def _model(settings: ConversationSettings) -> Model | None:
     return None
 
 
-def _releasing(channels: Mapping[str, Channel], queue: EmbeddedQueue) -> Callable[[], None]:
+def _wake_ups(settings: ConversationSettings, now: Clock) -> WakeUps | None:
+    """Return the queue that several processes share, if there is one."""
+    if settings.queue_url is None:
+        return None
+    from adapters.queues import sqs  # noqa: PLC0415 - it loads boto3
+
+    return sqs.SqsWakeUps(sqs.new_client(os.environ), settings.queue_url, now)
+
+
+def _releasing(opened: Sequence[object]) -> Callable[[], None]:
     def release() -> None:
-        queue.close()
-        for channel in channels.values():
-            close = getattr(channel, "close", None)
+        for each in opened:
+            close = getattr(each, "close", None)
             if close is not None:
                 close()
 
