@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.processes import PATIENCE_S, interrupted, start
 from tests.support.webhook import APP_SECRET, VERIFY_TOKEN, endpoint
-from tests.support.whatsapp import ANA, TOKEN, call
+from tests.support.whatsapp import ANA, BRUNO, TOKEN, call
 
 NUMBER = "109876543210987"
 LINE = re.compile(r"LEADS_WHATSAPP_([A-Z_]+)=(\S+)")
@@ -108,7 +108,13 @@ def test_what_goes_wrong_keeps_nobody_from_an_answer(leads, service, port):
 
 
 def test_what_is_typed_is_sent_and_the_answer_is_shown(leads, service, port):
-    service.on_message = answering(f"http://127.0.0.1:{port}")
+    answer_of_service = answering(f"http://127.0.0.1:{port}")
+
+    def answer_two(message):
+        answer_of_service({**message, "id": "to somebody else", "from": BRUNO})
+        answer_of_service(message)
+
+    service.on_message = answer_two
     options = ("--interactive", "--from", ANA)
     answer = simulate(leads, service, port, *options, stdin=b"Oi\n\n")
 

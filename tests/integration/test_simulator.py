@@ -221,13 +221,17 @@ def test_who_changes_its_number_is_reached_at_the_new_one(simulator, service, an
 
 
 def test_a_user_id_can_change_alone(simulator, service, ana):
+    old_id = ana.person.user_id
     ana.change_user_id("BR.999")
     settled(simulator)
+    send(simulator)
 
     (item,) = service.items()
     assert item["system"]["type"] == "user_changed_user_id"
     assert item["system"]["user_id"] == ana.person.user_id == "BR.999"
     assert ana.person.phone == ANA
+    assert len(simulator.received("BR.999")) == 1
+    assert simulator.received(old_id) == []
 
 
 def test_what_is_not_a_message_comes_under_its_own_field(simulator, service, ana):

@@ -1,6 +1,5 @@
 """The command that plays WhatsApp on this machine, for who has no account to try it with."""
 
-import secrets
 import sys
 import threading
 import time
@@ -108,6 +107,7 @@ def whatsapp(
     customers write: one at this terminal, or many by script. Without either it plays until Ctrl-C
     and is told what to do at /_simulator. No account is needed, and nobody in it exists.
     """
+    import secrets
     from random import Random
 
     from handlers.simulators.whatsapp import PRESETS, Number, Setup, Simulator
