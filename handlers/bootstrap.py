@@ -24,6 +24,7 @@ from handlers.conversation_settings import DEFAULT_ORGANIZATION
 from handlers.conversations.availability import Availability
 from handlers.conversations.commands import OperatorCommands
 from handlers.conversations.ground import Conversations
+from handlers.conversations.legacy import Legacy
 from handlers.conversations.looping import Loop
 from handlers.conversations.poison import Poison
 from handlers.conversations.receiving import Keep, Receiving
@@ -128,6 +129,7 @@ def build_talks(
         wake_ups=wake_ups,
         keep=keep,
         poison=Poison(app.table, app.now),
+        legacy=Legacy(table=app.table, deciding=deciding, now=app.now),
         now=app.now,
         new_id=app.new_id,
     )
@@ -221,13 +223,16 @@ def _channels(settings: ConversationSettings) -> dict[str, Channel]:
     channels: dict[str, Channel] = {"console": ConsoleChannel()}
     if settings.accounts:
         from adapters.whatsapp.client import WhatsAppChannel  # noqa: PLC0415 - it loads httpx
+        from adapters.whatsapp.paced import PacedChannel  # noqa: PLC0415
+        from adapters.whatsapp.pacing import Pacing  # noqa: PLC0415
 
         token = settings.whatsapp_token
-        channels["whatsapp"] = WhatsAppChannel(
+        channel = WhatsAppChannel(
             token.get_secret_value() if token else "",
             version=settings.whatsapp_version,
             base_url=settings.whatsapp_url,
         )
+        channels["whatsapp"] = PacedChannel(channel, Pacing(time.monotonic))
     return channels
 
 

@@ -39,8 +39,8 @@ class Waiting:
 
     message_id: str
     sort_key: str
-    session_id: str | None
     since: str
+    session_id: str | None = None
     route: str = "turn"
     revision: int = 0
 
@@ -56,8 +56,8 @@ class Outbound:
     outbound_id: str
     sort_key: str
     kind: str
-    session_id: str | None
     at: str
+    session_id: str | None = None
     answers: str = ""
     state: OutboundState = "queued"
     attempt: int = 0

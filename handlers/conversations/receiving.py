@@ -27,6 +27,7 @@ from domain.errors import LeadError, Rejected, Unavailable, Uncertain
 from domain.event import NewEvent
 from domain.ports.effects import Clock, IdFactory, WakeUps
 from handlers.conversations.ground import STANDS_ON, Conversation
+from handlers.conversations.legacy import Legacy
 from handlers.conversations.poison import Poison
 from projections.deciding import Command, Decision, Recorded
 from projections.lead_log import LeadLog
@@ -47,6 +48,8 @@ class Received:
 
     outcome: Outcome
     lead: str | None = None
+    first: bool = False
+    """Whether it is the first thing that is known of its lead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +63,7 @@ class Receiving:
     poison: Poison
     now: Clock
     new_id: IdFactory
+    legacy: Legacy | None = None
 
     def receive(self, organization_id: str, items: Sequence[Item]) -> list[Received]:
         """Record items in their order, each answered for itself."""
@@ -80,6 +84,8 @@ class Receiving:
                 return self._quarantined(organization_id, item, reason)
             return Received("retry")
         if received.lead is not None and received.outcome in {"queued", "duplicate"}:
+            if received.first:
+                self._drain(organization_id, item)
             self._wake(organization_id, received.lead, item.external_event_id)
         return received
 
@@ -180,7 +186,8 @@ class Receiving:
                 return Received("recorded", recorded.lead)
             return Received("duplicate", recorded.lead)
         woken = any(each.event_type in _WOKEN for each in recorded.events)
-        return Received("queued" if woken else "recorded", recorded.lead)
+        first = isinstance(item, InboundMessage) and recorded.events[0].sequence == 1
+        return Received("queued" if woken else "recorded", recorded.lead, first)
 
     def _noticed(self, organization_id: str, item: ChannelNotice) -> Received:
         if not item.strange:
@@ -202,6 +209,18 @@ class Receiving:
             return Received("retry")
         structlog.get_logger().warning("item_quarantined", code=error.code, quarantine_id=kept)
         return Received("quarantined")
+
+    def _drain(self, organization_id: str, item: Item) -> None:
+        """Bring in what an earlier deployment left of somebody who is new to this one."""
+        if self.legacy is None or item.address is None:
+            return
+        try:
+            self.legacy.drain(organization_id, item.address, item.account, self._outcomes)
+        except (Unavailable, Uncertain) as error:
+            structlog.get_logger().warning("legacy_not_drained", code=error.code)
+
+    def _outcomes(self, organization_id: str, items: Sequence[Item]) -> list[str]:
+        return [each.outcome for each in self.receive(organization_id, items)]
 
     def _wake(self, organization_id: str, lead: str, message_id: str) -> None:
         try:

@@ -12,7 +12,7 @@ from domain.conversation.messages import Message
 from domain.conversation.policy import Policy
 from domain.conversation.sending import decide_send, decide_sent
 from domain.conversation.thread import Outbound, Thread
-from domain.event import NewEvent
+from domain.event import Address, NewEvent
 from domain.keys import Key
 from domain.ports.effects import Channel, Clock, IdFactory
 from domain.records import Check
@@ -68,6 +68,27 @@ class Deciding:
                 stands_on=STANDS_ON,
                 keys=[keys.latest_inbound(lead), *wanted],
                 checks=checks,
+            )
+        )
+
+    def record_at(self, organization_id: str, address: Address, decide: Decide) -> Recorded:
+        """Decide on the conversation of whoever has an address, who is made if nobody has it.
+
+        Raises:
+            Rejected, Unavailable, Uncertain: see `Recording.run`.
+        """
+        facts = Facts(organization_id=organization_id, now=self.now(), new_id=self.new_id)
+
+        def decided(ground: Ground) -> Sequence[NewEvent]:
+            return decide(Conversation(ground), facts)
+
+        return self.log.record(
+            Decision(
+                organization_id=organization_id,
+                address=address,
+                decide=decided,
+                stands_on=STANDS_ON,
+                keys=lambda lead: [keys.latest_inbound(lead)],
             )
         )
 

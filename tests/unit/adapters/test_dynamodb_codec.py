@@ -24,7 +24,21 @@ def test_a_value_is_what_boto_would_make_of_it(value):
     assert codec.encode_value(value) == boto
 
 
-@pytest.mark.parametrize("value", [{"BOOL": True}, {"NULL": True}, {"M": {}}, {}])
-def test_a_type_that_nothing_here_writes_is_not_guessed_at(value):
+@pytest.mark.parametrize("value", [{"SS": ["a"]}, {"M": {"a": {"BS": []}}}, {}])
+def test_a_type_that_nobody_wrote_is_not_guessed_at(value):
     with pytest.raises(KeyError):
-        codec.decode({"name": value})
+        codec.decode({"attribute": value})
+
+
+def test_what_an_earlier_deployment_wrote_as_maps_and_lists_is_read_as_text():
+    wire = {
+        "messages": {"L": [{"S": "oi"}, {"N": "2"}]},
+        "data": {"M": {"b": {"BOOL": True}, "a": {"NULL": True}}},
+        "score": {"N": "0.5"},
+    }
+
+    assert codec.decode(wire) == {
+        "messages": '["oi",2]',
+        "data": '{"a":null,"b":true}',
+        "score": "0.5",
+    }
