@@ -174,6 +174,16 @@ def test_what_cannot_be_played_is_refused(leads, options):
     assert options[-1 if "--json" in options else 0] in answer.err
 
 
+def test_the_number_is_of_the_organization_and_the_secret_is_the_current_one(leads, service, port):
+    options = ("--interactive", "--org", "acme", "--secret", f"{APP_SECRET},segredo-antigo")
+    answer = simulate(leads, service, port, *options, "--patience", 0.2, stdin=b"Oi\n")
+
+    assert f"LEADS_WHATSAPP_NUMBERS={NUMBER}=acme\n" in answer.err
+    assert f"LEADS_WHATSAPP_APP_SECRET={APP_SECRET}\n" in answer.err
+    assert all(webhook.genuine for webhook in service.webhooks)
+    assert leads("simulate", "whatsapp", "--org", "a#b", "--port", 0, "--customers", 1).code == 2
+
+
 def test_a_port_that_is_taken_is_said_so(leads, service):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -115,7 +115,8 @@ def whatsapp(
     _check(session, webhook, number, customers, interactive=interactive)
     setup = Setup(
         webhook=webhook,
-        app_secret=secret or secrets.token_hex(16),
+        # The setting may name older ones behind it; webhooks are signed with the current one.
+        app_secret=(secret or secrets.token_hex(16)).partition(",")[0].strip(),
         token=token or secrets.token_hex(16),
         verify_token=verify_token or secrets.token_hex(8),
         numbers=(Number(phone_number_id=number),),
@@ -163,6 +164,7 @@ def _check(
 
 def _tell(session: Session, simulator: "Simulator", seed: int) -> None:
     setup = simulator.setup
+    of = f"={session.organization}" if session.options.org else ""
     say = session.words.say
     say(
         f"Playing WhatsApp at {simulator.url} (seed {seed}). Start the service with these settings:"
@@ -170,7 +172,7 @@ def _tell(session: Session, simulator: "Simulator", seed: int) -> None:
     say("")
     for name, value in (
         ("URL", simulator.url),
-        ("NUMBERS", ",".join(number.phone_number_id for number in setup.numbers)),
+        ("NUMBERS", f"{setup.numbers[0].phone_number_id}{of}"),
         ("APP_SECRET", setup.app_secret),
         ("VERIFY_TOKEN", setup.verify_token),
         ("TOKEN", setup.token),
