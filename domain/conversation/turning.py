@@ -1,6 +1,5 @@
 """Turns: whether an agent's answer still counts when it is recorded, and what follows from it."""
 
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from domain import canonical
@@ -8,12 +7,12 @@ from domain.conversation.answer import Answer, Code
 from domain.conversation.facts import AGENTS, MESSAGING, Facts
 from domain.conversation.guard import objection
 from domain.conversation.messages import Message, outbound_id
-from domain.conversation.policy import Policy
 from domain.conversation.routing import ending
 from domain.conversation.session import Session
 from domain.conversation.states import BOT, HUMANS, State, is_legal
 from domain.conversation.texts import text
-from domain.conversation.thread import Thread, Waiting, is_latest
+from domain.conversation.thread import Thread, is_latest
+from domain.conversation.turn import Result, Scene, Turn
 from domain.event import NewEvent
 
 _TARGETS: Final = {
@@ -24,71 +23,6 @@ _TARGETS: Final = {
     Code.NEW_SUBJECT: State.TRIAGE,
     Code.CLOSE: State.COMPLETED,
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """What an agent was asked: every message that waited, in a session, in a state."""
-
-    session_id: str
-    state: State
-    covered: list[Waiting]
-    agent: str
-    prompt: str | None = None
-    said: str = ""
-
-    @property
-    def last(self) -> str:
-        """The message that names the turn."""
-        return self.covered[-1].message_id
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
-    """What a decision about a turn stands on, and what it may need.
-
-    `new_session` is the id of the session it may open; `card` what a human would read first.
-    """
-
-    thread: Thread
-    policy: Policy
-    facts: Facts
-    new_session: str = ""
-    card: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """What the calls of one turn used. Money in millionths of the currency."""
-
-    model: str = ""
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_micros: int | None = None
-    cost_currency: str | None = None
-    latency_ms: int = 0
-
-    def said(self) -> dict[str, Any]:
-        """Return the usage as fields of an event; nothing if no model was called."""
-        if not self.model:
-            return {}
-        return {
-            "model": self.model[:100],
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "cost_micros": self.cost_micros,
-            "cost_currency": self.cost_currency,
-            "latency_ms": self.latency_ms,
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """What came of asking: an answer, or the word that says why there is none."""
-
-    answer: Answer | None = None
-    reason: str | None = None
-    usage: Usage = field(default_factory=Usage)
 
 
 def state_after(state: State, code: Code) -> State:

@@ -9,7 +9,8 @@ import structlog
 from domain.conversation.messages import Message
 from domain.conversation.model import Said as Spoken
 from domain.conversation.session import Session
-from domain.conversation.turning import Result, Turn, Usage, is_acceptable
+from domain.conversation.turn import Result, Turn, Usage
+from domain.conversation.turning import is_acceptable
 from domain.errors import ViewBroken
 from domain.ports.effects import Model
 from handlers.agents.asking import ask

@@ -17,14 +17,8 @@ from domain.conversation.sending import Step, next_step
 from domain.conversation.session import Session
 from domain.conversation.states import AGENTS
 from domain.conversation.thread import Thread, Waiting
-from domain.conversation.turning import (
-    Result,
-    Scene,
-    Turn,
-    card_of,
-    hand_over,
-    try_put_agent_result,
-)
+from domain.conversation.turn import Result, Scene, Turn
+from domain.conversation.turning import card_of, hand_over, try_put_agent_result
 from domain.errors import Rejected, Unavailable
 from domain.event import NewEvent
 from domain.instants import shift
