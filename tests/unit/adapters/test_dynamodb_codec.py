@@ -1,5 +1,7 @@
 """Flat items to attribute values and back."""
 
+from typing import Any
+
 import pytest
 from boto3.dynamodb.types import TypeSerializer
 from hypothesis import given
@@ -31,7 +33,7 @@ def test_a_type_that_nobody_wrote_is_not_guessed_at(value):
 
 
 def test_what_an_earlier_deployment_wrote_as_maps_and_lists_is_read_as_text():
-    wire = {
+    wire: dict[str, dict[str, Any]] = {
         "messages": {"L": [{"S": "oi"}, {"N": "2"}]},
         "data": {"M": {"b": {"BOOL": True}, "a": {"NULL": True}}},
         "score": {"N": "0.5"},
