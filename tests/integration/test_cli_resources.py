@@ -153,6 +153,14 @@ def test_what_cannot_be_done_says_so_and_changes_nothing(filled, arguments, stdi
     assert listed(filled) == before
 
 
+@pytest.mark.parametrize("letter", ["a", "é"])
+def test_a_text_that_is_too_long_is_refused_for_its_length(filled, letter):
+    answer = put(filled, "-", stdin=letter.encode() * (64 * 1024 + 1))
+
+    assert answer.code == 2
+    assert "/problems/limit-exceeded" in answer.err
+
+
 def test_reading_makes_no_store(leads):
     assert leads("resources", "list").code == 3
     assert list(leads.folder.iterdir()) == []

@@ -23,6 +23,8 @@ from tests.support.openai_server import Reply, completion, failing, openai_serve
 PATIENCE_S = 30
 """No test waits for it: it only keeps a broken one from ending too soon."""
 
+TOO_MUCH = json.dumps(completion("{}")).encode() + b" " * 4 * 1024 * 1024
+
 
 @pytest.fixture
 def server():
@@ -180,7 +182,7 @@ def test_a_request_that_no_form_helps_leaves_the_surest_form_in_place(server, co
         (Reply(body=b"<html>a portal</html>"), "bad_response", None),
         (Reply(body=b"[]"), "bad_response", None),
         (Reply(body=b'{"choices":[]}'), "bad_response", None),
-        (Reply(body=b" " * (4 * 1024 * 1024 + 1)), "bad_response", None),
+        (Reply(body=TOO_MUCH), "bad_response", None),
         (Reply(body=json.dumps(completion("{}")).encode(), cut=True), "connection", None),
     ],
 )
