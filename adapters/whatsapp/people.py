@@ -53,7 +53,7 @@ class Contacts:
 
     def _of(self, named: Iterable[str]) -> Fields | None:
         for stated in named:
-            for form in (stated, *_forms(stated)):
+            for form in _forms(stated):
                 if form in self.by_form:
                     return self.by_form[form]
         return None
@@ -65,9 +65,8 @@ def contacts_of(value: Any) -> Contacts:
     for contact in value if isinstance(value, list) else ():
         if not isinstance(contact, dict):
             continue
-        for stated in filter(None, (id_of(contact.get(name)) for name in _OF_CONTACT)):
-            for form in (stated, *_forms(stated)):
-                found.setdefault(form, contact)
+        for name in _OF_CONTACT:
+            found |= {form: contact for form in forms_of(contact.get(name)) if form not in found}
     return Contacts(found)
 
 
