@@ -48,6 +48,10 @@ class Session:
         return self.state not in TERMINAL
 
 
+_MAX_COLLECTED: Final = 60
+_MAX_VALUE: Final = 500
+"""What a session keeps of what agents collect: entries of a map, characters of each."""
+
 ABANDONED: Final = "abandoned"
 """The outcome of a session whose lead fell silent; every other one completes it."""
 
@@ -152,7 +156,9 @@ def _renotified(session: Session, event: LeadEvent) -> None:
 
 
 def _merged(known: dict[str, Any], stated: dict[str, Any], name: str) -> dict[str, Any]:
-    return {**known, **_object(stated.get(name))}
+    """Add what a turn collected; bounded, so that no number of turns makes a row too large."""
+    said = {key: str(value)[:_MAX_VALUE] for key, value in _object(stated.get(name)).items()}
+    return dict(sorted({**known, **said}.items())[:_MAX_COLLECTED])
 
 
 def _object(text: Any) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from typing import Any, Final
 
 from domain import canonical
 from domain.conversation.answer import Answer, Code
+from domain.conversation.card import card_text
 from domain.conversation.facts import AGENTS, MESSAGING, Facts
 from domain.conversation.guard import objection
-from domain.conversation.messages import Message, outbound_id
+from domain.conversation.messages import outbound_id
 from domain.conversation.routing import ending
 from domain.conversation.session import Session
 from domain.conversation.states import BOT, HUMANS, State, is_legal
@@ -110,26 +111,6 @@ def hand_over(scene: Scene, cause: str, reason: str, *, notice: bool) -> list[Ne
         return []
     requested = _requested(scene, cause, session_id, reason)
     return [requested, _told(scene, cause, session_id)] if notice else [requested]
-
-
-def card_of(session: Session, history: list[Message]) -> dict[str, Any]:
-    """Return the card a human reads first: what is known, and the last that was said.
-
-    Deterministic: made of the session and its history, without a model.
-    """
-    said = [each for each in history if each.text and each.error is None]
-    questions = [each.text for each in said if each.direction == "inbound"]
-    return {
-        "segment": session.segment,
-        "intent": session.intent,
-        "qualification": session.qualification_data,
-        "registration": session.cadastral_data,
-        "openQuestion": questions[-1][:500] if questions else "",
-        "last": [
-            {"from": "lead" if each.direction == "inbound" else "us", "text": each.text[:300]}
-            for each in said[-10:]
-        ],
-    }
 
 
 def _completed(scene: Scene, turn: Turn, result: Result, **said: Any) -> NewEvent:
@@ -239,7 +220,7 @@ def _requested(scene: Scene, cause: str, session_id: str, reason: str) -> NewEve
         f"{cause}:handoff",
         session_id=session_id,
         reason=reason[:100],
-        card=_json({**scene.card, "reason": reason}),
+        card=card_text(scene.card, reason),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Final, Protocol
 import structlog
 
 from domain import keys
+from domain.conversation.card import card_of
 from domain.conversation.chunks import chunks
 from domain.conversation.facts import Facts
 from domain.conversation.messages import Message
@@ -18,7 +19,7 @@ from domain.conversation.session import Session
 from domain.conversation.states import AGENTS
 from domain.conversation.thread import Thread, Waiting
 from domain.conversation.turn import Result, Scene, Turn
-from domain.conversation.turning import card_of, hand_over, try_put_agent_result
+from domain.conversation.turning import hand_over, try_put_agent_result
 from domain.errors import Rejected, Unavailable
 from domain.event import NewEvent
 from domain.instants import shift

@@ -12,7 +12,16 @@ from importlib import import_module
 
 from tests.bench.measuring import Result
 
-NAMES = ("appending", "replaying", "deriving", "starting", "serving", "importing", "parsing")
+NAMES = (
+    "appending",
+    "replaying",
+    "deriving",
+    "starting",
+    "serving",
+    "importing",
+    "parsing",
+    "talking",
+)
 
 
 def main() -> int:
