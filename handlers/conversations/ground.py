@@ -1,6 +1,6 @@
 """Reading a lead's conversation at the moment of a decision, and what its history says."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -120,11 +120,13 @@ class Conversations:
 
         The index may lag: load the lead before deciding anything.
         """
+        return list(self.in_state(organization_id, state))
+
+    def in_state(self, organization_id: str, state: str) -> Iterator[tuple[str, Session]]:
+        """Yield what `list_by_state` lists, read only as far as somebody looks."""
         partition = keys.sessions_in(organization_id, state)
-        return [
-            (str(row.attributes["leadOrganizationId"]), CONVERSATIONS.decode(row))
-            for row in every(partial(self._page, partition))
-        ]
+        for row in every(partial(self._page, partition)):
+            yield str(row.attributes["leadOrganizationId"]), CONVERSATIONS.decode(row)
 
     def waiting(self, organization_id: str, until: str, limit: int = 100) -> list[str]:
         """Return leads for whom something has been due since before `until`, the oldest first."""

@@ -17,7 +17,7 @@ from domain.keys import Key
 from domain.ports.effects import Channel, Clock, IdFactory
 from domain.records import Check
 from handlers.conversations.ground import STANDS_ON, Conversation
-from projections.deciding import Decision, Recorded
+from projections.deciding import Command, Decision, Recorded
 from projections.lead_log import LeadLog
 from projections.reading import Ground
 
@@ -49,8 +49,11 @@ class Deciding:
         *,
         wanted: Sequence[Key] = (),
         checks: Sequence[Check] = (),
+        command: Command | None = None,
     ) -> Recorded:
         """Decide on a lead's conversation as it stands, and record what is decided.
+
+        A command that was answered before is answered by its receipt.
 
         Raises:
             CheckFailed, Rejected, Unavailable, Uncertain: see `Recording.run`.
@@ -68,6 +71,7 @@ class Deciding:
                 stands_on=STANDS_ON,
                 keys=[keys.latest_inbound(lead), *wanted],
                 checks=checks,
+                command=command,
             )
         )
 
