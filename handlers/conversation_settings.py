@@ -15,6 +15,11 @@ def _lower(value: Any) -> Any:
     return value.lower() if isinstance(value, str) else value
 
 
+def _whole(value: Any) -> Any:
+    """Read digits: variables are text, and a choice of numbers takes none."""
+    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
+
+
 def _numbers(text: str) -> str:
     numbers_of(text)
     return text
@@ -78,7 +83,7 @@ class ConversationSettings(Section):
     whatsapp_version: str = Field(
         default="v25.0", pattern=r"^v[0-9]{1,3}\.[0-9]{1,2}$", description="Its version."
     )
-    webhook_ack_status: Literal[200, 202] = Field(
+    webhook_ack_status: Annotated[Literal[200, 202], BeforeValidator(_whole)] = Field(
         default=202, description="What a webhook is answered whose messages are queued."
     )
     model: Annotated[Literal["none", "scripted", "openai"], BeforeValidator(_lower)] = Field(
@@ -118,6 +123,9 @@ class ConversationSettings(Section):
     )
     inbox_ack_cooldown_seconds: int = Field(
         default=600, ge=0, le=86_400, description="Between two answers that a human will come."
+    )
+    sending_patience_seconds: int = Field(
+        default=60, ge=1, le=3600, description="Until a send nobody reported on is in doubt."
     )
     reconcile_grace_seconds: int = Field(
         default=90, ge=1, le=3600, description="How long a status may settle an unheard send."

@@ -56,6 +56,7 @@ def policy_of(settings: ConversationSettings) -> Policy:
         notice_cooldown=timedelta(seconds=settings.notice_cooldown_seconds),
         acknowledgement_cooldown=timedelta(seconds=settings.inbox_ack_cooldown_seconds),
         caption_as_text=settings.caption_as_text,
+        sending_patience=timedelta(seconds=settings.sending_patience_seconds),
         reconcile_grace=timedelta(seconds=settings.reconcile_grace_seconds),
         give_up_after=timedelta(seconds=settings.give_up_after_seconds),
         abandon_after=timedelta(hours=settings.abandon_after_hours),

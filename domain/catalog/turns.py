@@ -107,6 +107,13 @@ class ReplySending(Payload):
 
     outbound_id: OutboundId
     attempt: Attempt
+    retry_at: (
+        Annotated[
+            Instant,
+            describe("When silence is taken for doubt.", "2026-03-15T14:01:00.000000Z"),
+        ]
+        | None
+    ) = None
 
 
 @event("reply_sent", category=_CATEGORY, ours=True)

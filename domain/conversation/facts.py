@@ -3,12 +3,14 @@
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final
 
 from domain import catalog
 from domain.acceptance import MAX_RAW_BYTES
 from domain.conversation.messages import outbound_id
 from domain.event import KNOWN_SOURCES, NewEvent, SourceType
+from domain.instants import shift
 
 MESSAGING: Final = "messaging_service"
 AGENTS: Final = "ai_agents_service"
@@ -123,6 +125,11 @@ class Facts:
             attempt=attempt,
             **payload,
         )
+
+    def sending(self, outbound: str, attempt: int, patience: timedelta) -> NewEvent:
+        """Note that a text is handed over now, and until when an answer is waited for."""
+        until = shift(self.now, patience)
+        return self.step("reply_sending", outbound, attempt, retry_at=until)
 
     def dropped(self, outbound: str, reason: str) -> NewEvent:
         """Note that a text will not be sent."""

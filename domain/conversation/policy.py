@@ -23,6 +23,9 @@ class Policy:
     acknowledgement_cooldown: timedelta = timedelta(minutes=10)
     caption_as_text: bool = False
     reconcile_grace: timedelta = timedelta(seconds=90)
+    sending_patience: timedelta = timedelta(seconds=60)
+    """After which a send that nobody reported on is in doubt (research/whatsapp.md §5.2)."""
+
     send_attempts: int = 5
     give_up_after: timedelta = timedelta(minutes=15)
     """How long agents may fail before a message goes to a human."""

@@ -71,7 +71,7 @@ def decide_send(thread: Thread, name: str, policy: Policy, facts: Facts) -> list
     reason = why_not(thread, outbound, facts.now)
     if reason is not None:
         return _dropped(thread, outbound, reason, facts)
-    return _next_try(thread, outbound, facts) if due else []
+    return _next_try(thread, outbound, policy, facts) if due else []
 
 
 def decide_sent(
@@ -138,10 +138,11 @@ def decide_status(
     return [changed, *handed]
 
 
-def _next_try(thread: Thread, outbound: Outbound, facts: Facts) -> list[NewEvent]:
+def _next_try(thread: Thread, outbound: Outbound, policy: Policy, facts: Facts) -> list[NewEvent]:
     if outbound.uncertain >= _MAX_UNCERTAIN:
         return _lost(thread, outbound, "UNCERTAIN", facts)
-    return [facts.step("reply_sending", outbound.outbound_id, outbound.attempt + 1)]
+    attempt = outbound.attempt + 1
+    return [facts.sending(outbound.outbound_id, attempt, policy.sending_patience)]
 
 
 def _in_doubt(outbound: Outbound, reason: str, policy: Policy, facts: Facts) -> NewEvent:

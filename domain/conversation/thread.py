@@ -15,9 +15,6 @@ from domain.instants import shift
 MAX_PENDING: Final = 100
 """Messages one turn answers; of a longer flood the oldest are history only."""
 
-SENDING_STALE_S: Final = 60
-"""After which a send that nobody reported on is taken for lost or unheard (whatsapp.md §5.2)."""
-
 WINDOW: Final = timedelta(hours=23, minutes=58)
 """How long after the lead's last message it may be written to: 24 h, less what a send may take."""
 
@@ -49,7 +46,8 @@ class Waiting:
 class Outbound:
     """A text of ours that is not settled. `answers` is the last message it answers.
 
-    `at` is when it entered its state. An uncertain one without `retry_at` is parked: only a
+    `at` is when it entered its state, `retry_at` when it is looked at again, which is also when a
+    send that nobody reported on is taken for lost or unheard. An uncertain one without `retry_at` is parked: only a
     status of the channel settles it.
     """
 
@@ -72,8 +70,6 @@ class Outbound:
     @property
     def due_at(self) -> str:
         """When there is something to do about it."""
-        if self.state == "sending":
-            return shift(self.at, timedelta(seconds=SENDING_STALE_S))
         return self.retry_at or self.at
 
 

@@ -210,7 +210,7 @@ def _sent_at_once(scene: Scene, turn: Turn, answer: Answer) -> list[NewEvent]:
     if not answer.message or after not in BOT or next(scene.thread.moving(), None) is not None:
         return []
     name = outbound_id(turn.session_id, turn.last, "bot_text")
-    return [scene.facts.step("reply_sending", name, 1)]
+    return [scene.facts.sending(name, 1, scene.policy.sending_patience)]
 
 
 def _requested(scene: Scene, cause: str, session_id: str, reason: str) -> NewEvent:

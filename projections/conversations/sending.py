@@ -64,7 +64,8 @@ def started(rows: Rows, event: LeadEvent) -> None:
     outbound = thread_of(rows, event).find(event.payload["outboundId"])
     if outbound is not None:
         outbound.state, outbound.at = "sending", event.received_at
-        outbound.attempt, outbound.retry_at = event.payload["attempt"], ""
+        outbound.attempt = event.payload["attempt"]
+        outbound.retry_at = event.payload.get("retryAt", "")
 
 
 def sent(rows: Rows, event: LeadEvent) -> None:
