@@ -15,6 +15,9 @@ from handlers.conversations.receiving import Keep, Received, Receiving
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 """WhatsApp sends up to 3 MB (research/whatsapp.md §1.1)."""
 
+_KEPT_BYTES: Final = 300_000
+"""Of a body that nobody can read: its beginning, which the quarantine takes whatever it holds."""
+
 
 class Verdict(StrEnum):
     """How a delivery is answered. Entry points turn it into their transport's words."""
@@ -114,7 +117,8 @@ class Webhook:
         if problem == "unknown_object":
             return Verdict.IGNORED
         for organization_id in sorted(set(self.accounts.values()))[:1]:
-            self.keep(organization_id, raw, Rejected("A signed body is not JSON."), "webhook")
+            reason = Rejected("A signed body is not JSON.")
+            self.keep(organization_id, raw[:_KEPT_BYTES], reason, "webhook")
         return Verdict.IGNORED
 
 

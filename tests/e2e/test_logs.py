@@ -9,9 +9,20 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.support.deliveries import ACCOUNT, delivery, signed, text
 from tests.support.service import purchase
+from tests.support.webhook import APP_SECRET
 
 CANARY = "Canarinho-da-Silva"
+DELIVERY = delivery(
+    text("wamid.1", CANARY),
+    text(CANARY, CANARY),
+    {"from": CANARY, "id": CANARY, "type": CANARY, CANARY: {"body": CANARY}},
+    text("wamid.3", sender=CANARY, type="image", image={"id": CANARY, "caption": CANARY}),
+    contacts=[{"wa_id": "5511955550142", "profile": {"name": CANARY}}],
+    statuses=[{"id": CANARY, "status": CANARY, "recipient_id": CANARY, "errors": [CANARY]}],
+)
+STRANGE = delivery(account=CANARY, messages=CANARY)
 
 
 @pytest.fixture
@@ -21,6 +32,10 @@ def served(tmp_path):
         "LEADS_DB": str(tmp_path / "leads.db"),
         "LEADS_LOG_LEVEL": "DEBUG",
         "LEADS_SQLITE_BUSY_MS": "50",
+        "LEADS_WHATSAPP_NUMBERS": ACCOUNT,
+        "LEADS_WHATSAPP_APP_SECRET": APP_SECRET,
+        # Where nobody listens: what is answered to the lead goes nowhere.
+        "LEADS_WHATSAPP_URL": "http://127.0.0.1:1",
     }
     command = [str(Path(sys.executable).with_name("leads")), "serve", "--port", "0"]
     with log.open("w") as stream:
@@ -69,13 +84,25 @@ def test_a_canary_sent_through_every_route_and_every_refusal_appears_in_no_log_l
             http.get("/v1/events", params={"source": "hotmart", "externalEventId": CANARY}),
             http.get(f"/v1/schemas/{CANARY}"),
             http.get(f"/{CANARY}"),
+            http.get("/v1/channels/whatsapp", params={"hub.verify_token": CANARY}),
+            http.post("/v1/channels/whatsapp", json={CANARY: CANARY}),
+            http.post("/v1/channels/whatsapp", content=DELIVERY, headers=signed(DELIVERY)),
+            http.post("/v1/channels/whatsapp", content=STRANGE, headers=signed(STRANGE)),
         ]
-    text = log.read_text()
-    lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    # An answer is logged once it is on its way.
+    logged = ""
+    lines: list[dict[str, object]] = []
+    deadline = time.monotonic() + 20
+    while sum(line["event"] == "request.answered" for line in lines) < len(answers):
+        assert time.monotonic() < deadline, logged
+        logged = log.read_text()
+        whole = logged.rpartition("\n")[0].splitlines()
+        lines = [json.loads(line) for line in whole if line.startswith("{")]
 
-    assert {each.status_code for each in answers} >= {200, 201, 207, 400, 404, 415, 422}
+    assert {each.status_code for each in answers} >= {200, 201, 202, 207, 400, 401, 404, 415, 422}
+    assert {"webhook_received", "signature_rejected"} <= {line["event"] for line in lines}
     assert sum(line["event"] == "request.answered" for line in lines) == len(answers)
-    assert CANARY.lower() not in text.lower()
+    assert CANARY.lower() not in logged.lower()
 
 
 def _normalized():

@@ -15,6 +15,7 @@ from adapters.clock import new_id
 from handlers.bootstrap import App, build
 from handlers.entrypoints.http import create_api
 from handlers.settings import read_settings
+from handlers.talks import Talks
 from projections.committing import Edition
 
 NOW = "2026-03-20T12:00:00.000000Z"
@@ -44,8 +45,8 @@ def running_service(
 
 
 @contextmanager
-def serving(app: App) -> Iterator[str]:
-    config = uvicorn.Config(create_api(app), host="127.0.0.1", port=0, log_config=None)
+def serving(app: App, talks: Talks | None = None) -> Iterator[str]:
+    config = uvicorn.Config(create_api(app, talks), host="127.0.0.1", port=0, log_config=None)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

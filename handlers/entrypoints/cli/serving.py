@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import socket
 
     from handlers.bootstrap import App
-    from handlers.settings import Settings
+    from handlers.settings import ConversationSettings, Settings
+    from handlers.talks import Talks
 
 _SHUTDOWN_S: Final = 10
 _BACKLOG: Final = 2048
@@ -41,7 +42,7 @@ def serve(
         typer.Option(help="Whether the API asks for a key (LEADS_AUTH)."),
     ] = None,
 ) -> None:
-    """Serve the HTTP API until Ctrl-C or SIGTERM.
+    """Serve the HTTP API, channels and conversations until Ctrl-C or SIGTERM.
 
     Catches up lagging views meanwhile.
     """
@@ -49,13 +50,18 @@ def serve(
     settings = session.settings
     _check_reach(settings)
     from handlers.bootstrap import start_logging
+    from handlers.settings import read_conversation_settings
+    from handlers.talks import check_secrets
 
+    talking = read_conversation_settings()
+    check_secrets(talking)
     with _listening(settings) as listener:
         start_logging(settings)
         app = session.app
-        with _sweeping(app):
+        with _talking(app, talking) as talks, _sweeping(app):
             _tell(session, settings, listener)
-            _run(app, listener)
+            session.words.say(_conversations(talking))
+            _run(app, talks, listener)
     session.words.say("Stopped.")
 
 
@@ -99,6 +105,27 @@ def _listening(settings: "Settings") -> "Iterator[socket.socket]":
 
 
 @contextmanager
+def _talking(app: "App", settings: "ConversationSettings") -> "Iterator[Talks]":
+    """Lend the conversations of this process.
+
+    Where several processes share a queue, those that it calls work on leads, and this one only
+    takes deliveries.
+    """
+    from handlers.bootstrap import build_talks
+
+    talks = build_talks(app, settings)
+    stop = threading.Event()
+    try:
+        if settings.queue_url is None:
+            talks.loop.start(stop)
+        yield talks
+    finally:
+        stop.set()
+        talks.loop.join(_SHUTDOWN_S)
+        talks.close()
+
+
+@contextmanager
 def _sweeping(app: "App") -> Iterator[None]:
     from handlers.sweeping import Sweeper
 
@@ -127,13 +154,25 @@ def _tell(session: Session, settings: "Settings", listener: "socket.socket") -> 
         words.say(f"Requests need a key; make one: leads keys create{flags and ' '}{flags}")
 
 
-def _run(app: "App", listener: "socket.socket") -> None:
+def _conversations(settings: "ConversationSettings") -> str:
+    """Return which channels are on, and who answers."""
+    numbers = len(settings.accounts)
+    whatsapp = f", whatsapp ({numbers} number{'s' if numbers > 1 else ''})" if numbers else ""
+    model = {
+        "none": "none, so every text goes to a human (LEADS_MODEL)",
+        "scripted": "the scripted agent",
+        "openai": settings.openai_model,
+    }[settings.model]
+    return f"Conversations: console{whatsapp}; model: {model}"
+
+
+def _run(app: "App", talks: "Talks", listener: "socket.socket") -> None:
     import uvicorn
 
     from handlers.entrypoints.http import create_api
 
     config = uvicorn.Config(
-        create_api(app),
+        create_api(app, talks),
         access_log=False,
         # Logging is set up already, by allow-list; uvicorn's own would print requests.
         log_config=None,
