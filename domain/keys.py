@@ -215,6 +215,11 @@ def quarantine(organization_id: str, quarantine_id: str) -> Key:
     return Key(quarantines(organization_id), quarantine_id)
 
 
+def served(organization_id: str) -> Key:
+    """Says that a process works on an organization's leads. Ephemeral."""
+    return Key(f"{organization_id}#SERVED", "LOOP")
+
+
 def diagnosis(number: str) -> Key:
     """A row that `leads doctor` writes and takes away again, to see that it can."""
     return Key("DIAGNOSIS", number)

@@ -24,9 +24,11 @@ from handlers.conversation_settings import DEFAULT_ORGANIZATION
 from handlers.conversations.availability import Availability
 from handlers.conversations.commands import OperatorCommands
 from handlers.conversations.ground import Conversations
+from handlers.conversations.jobs import Jobs
 from handlers.conversations.legacy import Legacy
 from handlers.conversations.looping import Loop
 from handlers.conversations.poison import Poison
+from handlers.conversations.presence import Presence
 from handlers.conversations.receiving import Keep, Receiving
 from handlers.conversations.sends import Deciding, Sends
 from handlers.conversations.webhook import Webhook
@@ -177,6 +179,14 @@ def build_talks(
             conversations=conversations,
             organizations=organizations,
             now=app.now,
+            jobs=Jobs(
+                conversations=conversations,
+                deciding=deciding,
+                availability=availability,
+                wake_ups=wake_ups,
+                policy=policy,
+            ),
+            presence=Presence(table=app.table, now=app.now, name=app.new_id()),
             threads=settings.conversation_threads,
         ),
         release=_releasing([queue, wake_ups, *own_channels.values()]),

@@ -12,9 +12,14 @@ from domain.ports.effects import WakeUps
 from handlers.conversation_settings import ConversationSettings, words_of
 from handlers.conversations.availability import Availability
 from handlers.conversations.ground import Conversations
+from handlers.conversations.inbox import Inbox
+from handlers.conversations.jobs import Jobs
 from handlers.conversations.looping import Loop
+from handlers.conversations.operators import Operators
 from handlers.conversations.receiving import Receiving
+from handlers.conversations.replying import Replies
 from handlers.conversations.sends import Deciding, Sends
+from handlers.conversations.tracing import Tracing
 from handlers.conversations.webhook import Webhook
 from handlers.conversations.working import Worker
 
@@ -36,6 +41,39 @@ class Talks:
     wake_ups: WakeUps
     loop: Loop
     release: Callable[[], None]
+
+    @property
+    def operators(self) -> Operators:
+        """What operators do."""
+        return Operators(
+            conversations=self.conversations,
+            deciding=self.deciding,
+            replies=Replies(
+                conversations=self.conversations,
+                deciding=self.deciding,
+                sends=self.sends,
+                wake_ups=self.wake_ups,
+                lock_for=timedelta(seconds=self.settings.human_send_lock_seconds),
+            ),
+            lists=Inbox(self.conversations, self.deciding.now),
+            availability=self.availability,
+        )
+
+    @property
+    def jobs(self) -> Jobs:
+        """What time brings about; `loop` does it every minute."""
+        return Jobs(
+            conversations=self.conversations,
+            deciding=self.deciding,
+            availability=self.availability,
+            wake_ups=self.wake_ups,
+            policy=self.policy,
+        )
+
+    @property
+    def tracing(self) -> Tracing:
+        """What became of messages, and what agents cost."""
+        return Tracing(self.conversations, self.deciding.now)
 
     def close(self) -> None:
         """Let go of what was opened to speak to the world."""

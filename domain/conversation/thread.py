@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, Literal
 
-from domain.conversation.states import BOT, State
+from domain.conversation.states import BOT, TERMINAL, State
 from domain.instants import shift
 
 MAX_PENDING: Final = 100
@@ -115,6 +115,13 @@ class Thread:
     def window_is_open(self, now: str) -> bool:
         """Tell whether the channel lets us write to the lead now."""
         return bool(self.last_inbound_at) and now < shift(self.last_inbound_at, WINDOW)
+
+
+def reply_kind(after: State) -> str:
+    """Return the kind of an agent's reply after which a session is in this state."""
+    if after == State.HANDOFF_PENDING:
+        return "handoff_ack"
+    return "closing" if after in TERMINAL else "bot_text"
 
 
 def is_latest(thread: Thread, covered: list[Waiting]) -> bool:

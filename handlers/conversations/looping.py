@@ -12,6 +12,7 @@ from domain.ports.effects import Clock, ReadyLead
 from handlers.conversations.ground import Conversations
 
 POLL_S: Final = 0.5
+JOBS_EVERY_S: Final = 60.0
 _TAKE_S: Final = 0.2
 
 
@@ -43,6 +44,26 @@ class Works(Protocol):
         ...
 
 
+class Rounds(Protocol):
+    """Who does what time brings about: `handlers.conversations.jobs.Jobs`."""
+
+    def round(self, organization_id: str) -> dict[str, int]:
+        """Do what is due for an organization."""
+        ...
+
+
+class Beats(Protocol):
+    """Who tells other processes that this one works: `handlers.conversations.presence.Presence`."""
+
+    def beat(self, organizations: Sequence[str]) -> None:
+        """Say so, for a while."""
+        ...
+
+    def leave(self, organizations: Sequence[str]) -> None:
+        """Say that it does no more."""
+        ...
+
+
 class Round(NamedTuple):
     """What one look at the index found."""
 
@@ -51,19 +72,21 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
-    """Works on leads of some organizations until it is told to stop."""
+    """Works on leads of some organizations until it is told to stop, and on what time brings."""
 
     queue: Queue
     worker: Works
     conversations: Conversations
     organizations: Sequence[str]
     now: Clock
+    jobs: Rounds
+    presence: Beats
     threads: int = 2
     _threads: list[threading.Thread] = field(default_factory=list)
 
     def start(self, stop: threading.Event) -> None:
         """Start the threads; they end soon after `stop` is set."""
-        targets = [self._poll, *[self._work] * self.threads]
+        targets = [self._poll, self._rounds, *[self._work] * self.threads]
         for number, target in enumerate(targets):
             thread = threading.Thread(
                 target=target, args=(stop,), name=f"conversations-{number}", daemon=True
@@ -111,10 +134,33 @@ class Loop:
     def _poll(self, stop: threading.Event) -> None:
         while not stop.is_set():
             try:
+                self.presence.beat(self.organizations)
                 self.look()
             except LeadError as error:
                 structlog.get_logger().warning("sweep.failed", code=error.code)
             stop.wait(POLL_S)
+        try:
+            self.presence.leave(self.organizations)
+        except LeadError as error:
+            structlog.get_logger().warning("sweep.failed", code=error.code)
+
+    def _rounds(self, stop: threading.Event) -> None:
+        while not stop.is_set():
+            for organization_id in self.organizations:
+                self._round(organization_id)
+            stop.wait(JOBS_EVERY_S)
+
+    def _round(self, organization_id: str) -> None:
+        log = structlog.get_logger()
+        try:
+            done = self.jobs.round(organization_id)
+        except LeadError as error:
+            log.warning("jobs_failed", code=error.code)
+        except Exception:
+            log.exception("jobs_failed")
+        else:
+            if done:
+                log.info("jobs_done", count=sum(done.values()))
 
     def _log(self, lead: str, code: str, wait_s: float) -> None:
         structlog.get_logger().warning(

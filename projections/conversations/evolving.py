@@ -7,8 +7,8 @@ from domain import keys
 from domain.conversation import session as sessions
 from domain.conversation.messages import Message
 from domain.conversation.session import Session
-from domain.conversation.states import TERMINAL, State
-from domain.conversation.thread import MAX_PENDING, Thread, Waiting
+from domain.conversation.states import State
+from domain.conversation.thread import MAX_PENDING, Thread, Waiting, reply_kind
 from domain.event import LeadEvent
 from projections.conversations import sending
 from projections.projection import Rows
@@ -163,13 +163,7 @@ def _turned(rows: Rows, event: LeadEvent) -> None:
     thread.pending = thread.pending[last:]
     sending.called(rows, event)
     sending.park(thread, "bot_text")
-    after = State(stated["stateAfter"])
-    kind = "bot_text"
-    if after == State.HANDOFF_PENDING:
-        kind = "handoff_ack"
-    elif after in TERMINAL:
-        kind = "closing"
-    sending.queue_reply(rows, event, kind)
+    sending.queue_reply(rows, event, reply_kind(State(stated["stateAfter"])))
 
 
 def _superseded(rows: Rows, event: LeadEvent) -> None:
