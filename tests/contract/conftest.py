@@ -5,13 +5,17 @@ one thread (`@pytest.mark.concurrent`; it loses writes) and what it gets wrong
 (`@pytest.mark.beyond_moto("how")`).
 """
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.backends import Backend, ministack_backend, moto_backend, sqlite_backend
+from tests.support.ministack import new_account
+from tests.support.talks import World
 
 BACKENDS = ("sqlite", "moto", "ministack")
 
@@ -54,3 +58,24 @@ def recorder(backend: Backend) -> Any:
 @pytest.fixture
 def table(backend: Backend) -> Any:
     return backend.table
+
+
+@pytest.fixture
+def lend(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> Callable[..., AbstractContextManager[World]]:
+    """Lend worlds for conversations, each on an empty store of its own."""
+    numbers = itertools.count()
+
+    @contextmanager
+    def lent(store: str, *script: str, **settings: Any) -> Iterator[World]:
+        folder = tmp_path / str(next(numbers))
+        folder.mkdir()
+        if store == "sqlite":
+            made = sqlite_backend(folder)
+        else:
+            made = ministack_backend(request.getfixturevalue("ministack"), new_account())
+        with made as backend:
+            yield World(backend, folder, *script, **settings)
+
+    return lent

@@ -5,11 +5,9 @@ further call of it. Of DynamoDB only what writes or acts is cut: reads are the s
 """
 
 import itertools
-from contextlib import contextmanager
 
 import pytest
 
-from tests.support.backends import ministack_backend, sqlite_backend
 from tests.support.crashes import (
     HOWS,
     Cut,
@@ -18,8 +16,7 @@ from tests.support.crashes import (
     log_of,
     of_type,
 )
-from tests.support.ministack import new_account
-from tests.support.talks import World, receive
+from tests.support.talks import receive
 
 TWO_PARTS = '{"s": "CONTINUE", "message": "%s", "metadata": {}}' % ("Uma frase comum. " * 300)
 
@@ -52,25 +49,6 @@ CASES = [
     ],
     *[("ministack", "one message", operation, how) for operation, how in ON_DYNAMODB],
 ]
-
-
-@pytest.fixture
-def lend(request, tmp_path):
-    """Lend worlds, each on an empty store of its own."""
-    numbers = itertools.count()
-
-    @contextmanager
-    def lent(store, *script):
-        folder = tmp_path / str(next(numbers))
-        folder.mkdir()
-        if store == "sqlite":
-            made = sqlite_backend(folder)
-        else:
-            made = ministack_backend(request.getfixturevalue("ministack"), new_account())
-        with made as backend:
-            yield World(backend, folder, *script)
-
-    return lent
 
 
 @pytest.mark.parametrize(("store", "story", "operation", "how"), CASES)
