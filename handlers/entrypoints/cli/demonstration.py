@@ -19,6 +19,7 @@ _MEMORY: Final = "purchase/product:whey_1kg"
 _TYPE: Final = "purchase_completed"
 _SHOWN: Final = 15
 _COLUMNS: Final = tuple(field(name) for name in ("created", "duplicate", "conflict", "rejected"))
+_SAID: Final = tuple(field(name) for name in ("from", "text", "status"))
 
 
 def register(program: typer.Typer) -> None:
@@ -59,7 +60,7 @@ def demo(
 
 
 class _Tour:
-    """The walk: seven stops, each with a caption that says what one sees."""
+    """The walk: eight stops, each with a caption that says what one sees."""
 
     def __init__(self, session: Session, file: Path, leads: int, seed: int) -> None:
         self._session = session
@@ -67,6 +68,7 @@ class _Tour:
         self._leads = leads
         self._seed = seed
         self._stop = 0
+        self._talker = ""
 
     def walk(self) -> int:
         """Make every stop and return the exit code of the last verify."""
@@ -77,6 +79,7 @@ class _Tour:
         self._explain()
         self._context()
         self._query()
+        self._conversation()
         code = self._rebuild()
         self._farewell()
         return code
@@ -140,10 +143,24 @@ class _Tour:
         )
         self._session.out.table(found, events.STORY[:-1])
 
+    def _conversation(self) -> None:
+        from handlers.entrypoints.cli.demo_talk import play_conversation
+
+        told = play_conversation(self._session.app, self._session.organization)
+        self._talker = told.lead
+        self._caption(
+            "A conversation on WhatsApp, with an agent and then a person",
+            f"Over real HTTP, with a made-up Cloud API on this machine: {told.posted} signed webhooks,"
+            f" {told.again} of them for the second time. {told.turns} turns answered what waited, each once; the"
+            " receipt of the second answer was lost, and its status settled it instead of a second"
+            f" send: {told.texts} texts reached the phone.",
+        )
+        self._session.out.table(told.lines, _SAID)
+
     def _rebuild(self) -> int:
         self._caption(
             "All of it is made again from the events, and compared",
-            "First `leads rebuild --all`: fold every event again, repair what differs. Then `leads verify"
+            "No message is sent by it: a projection cannot reach a channel. First `leads rebuild --all`: fold every event again, repair what differs. Then `leads verify"
             " --all`: compare every view with its events, field by field.",
         )
         rebuilding.run(self._session, "rebuild", None, every=True, workers=1)
@@ -159,6 +176,8 @@ class _Tour:
             f"{leads} explain {lead} preference/payment_method {flags}",
             f"{leads} memories {lead} --as-of 30d {flags}",
             f"{leads} import {self._file} {flags}    # again: all duplicates",
+            f"{leads} timeline {self._talker} {flags}    # the conversation, event by event",
+            f"{leads} chat {flags}    # talk to the agent; --operator NAME in another terminal",
             f"{leads} serve {flags}",
         ):
             self._session.out.text(f"  {line}")

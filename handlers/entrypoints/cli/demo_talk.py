@@ -1,0 +1,161 @@
+"""The demo's conversation: a made-up customer on a made-up WhatsApp, over real HTTP on this machine."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+from domain import keys
+
+if TYPE_CHECKING:
+    from handlers.bootstrap import App
+    from handlers.simulators.whatsapp import Customer, Simulator
+    from handlers.talks import Talks
+
+PHONE: Final = "5511955550199"
+_SECRET: Final = "only-for-this-demo"  # noqa: S105 - of a simulator, for a moment
+_PATIENCE_S: Final = 15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What was said, as it came, and what it took.
+
+    Webhooks posted, and of them those that came again; turns of the agent; texts on the phone.
+    """
+
+    lead: str
+    lines: list[dict[str, Any]]
+    posted: int
+    again: int
+    turns: int
+    texts: int
+
+
+def play_conversation(app: "App", organization_id: str) -> Told:
+    """Play it and return what came of it: every message has its events in the log."""
+    from handlers.bootstrap import start_logging
+    from handlers.simulators.whatsapp import Setup, Simulator
+
+    start_logging(app.settings.model_copy(update={"log_level": "ERROR"}))
+    setup = Setup(app_secret=_SECRET, token=_SECRET, verify_token=_SECRET)
+    with (
+        Simulator(setup, random=Random(2026), now=app.now) as whatsapp,  # noqa: S311 - no secret
+        _talking(app, organization_id, whatsapp.url) as talks,
+        _served(app, talks) as url,
+    ):
+        whatsapp.aim(f"{url}/v1/channels/whatsapp")
+        ana = whatsapp.customer(PHONE, name="Ana Exemplo")
+        _agent_answers(whatsapp, ana)
+        lead = _person_answers(app, talks, organization_id, ana)
+        whatsapp.settle(_PATIENCE_S)
+        return _told(app, whatsapp, lead)
+
+
+def _agent_answers(whatsapp: "Simulator", ana: "Customer") -> None:
+    """Two messages in one POST that comes twice; then a reply whose receipt is lost."""
+    from handlers.simulators.whatsapp import LoseReply, WebhookFault
+
+    whatsapp.next_webhook(WebhookFault(copies=2), of=PHONE, times=2)
+    with whatsapp.together("messages"):
+        ana.say("Oi, tudo bem?")
+        ana.say("Vocês fazem sequenciamento de amostras de solo?")
+    ana.wait_for(1, _PATIENCE_S)
+    whatsapp.next_send(LoseReply(), to=PHONE)
+    ana.say("São dez amostras, para a minha pesquisa.")
+    ana.wait_for(2, _PATIENCE_S)
+    whatsapp.settle(_PATIENCE_S)
+
+
+def _person_answers(app: "App", talks: "Talks", organization_id: str, ana: "Customer") -> str:
+    """The customer asks for a person, who claims the conversation and writes."""
+    from domain.conversation.handling import OperatorMessage
+    from handlers.finding import find_lead
+
+    ana.say("Quero falar com uma pessoa, por favor.")
+    ana.wait_for(3, _PATIENCE_S)
+    lead = find_lead(app.log, organization_id, f"whatsapp:{PHONE}")
+    talks.operators.claim(organization_id, lead, "bia")
+    words = OperatorMessage(
+        text="Oi, Ana! Aqui é a Bia, do laboratório. Já estou com o seu pedido.",
+        client_message_id="demo-1",
+    )
+    talks.operators.reply(organization_id, lead, "bia", words)
+    ana.wait_for(4, _PATIENCE_S)
+    return lead
+
+
+def _told(app: "App", whatsapp: "Simulator", lead: str) -> Told:
+    from projections.conversations import CONVERSATIONS
+
+    view = app.log.reader.view
+    deliveries = view(lead, CONVERSATIONS, "WAMID#").states.values()
+    statuses = {each.outbound_id: each.status for each in deliveries}
+    # As they were registered: WhatsApp's clock tells whole seconds.
+    said = view(lead, CONVERSATIONS, keys.MESSAGES).states.items()
+    messages = [each for _, each in sorted(said, key=lambda item: item[0].sk.split("#")[2])]
+    posted = whatsapp.deliveries
+    events = app.log.reader.events(lead, lte=app.log.reader.head(lead).version)
+    return Told(
+        lead=lead,
+        lines=[
+            {
+                "from": "Ana" if each.direction == "inbound" else each.author or "service",
+                "text": each.text,
+                "status": statuses.get(each.message_id, each.error or each.route),
+            }
+            for each in messages
+        ],
+        posted=len(posted),
+        again=len(posted) - len({each.signature for each in posted}),
+        turns=sum(each.event_type == "agent_turn_completed" for each in events),
+        texts=len(whatsapp.received(PHONE)),
+    )
+
+
+@contextmanager
+def _talking(app: "App", organization_id: str, url: str) -> "Iterator[Talks]":
+    from pydantic import SecretStr
+
+    from handlers.bootstrap import build_talks
+    from handlers.conversation_settings import ConversationSettings
+    from handlers.simulators.whatsapp import Number
+
+    settings = ConversationSettings(
+        model="scripted",
+        whatsapp_numbers=f"{Number().phone_number_id}={organization_id}",
+        whatsapp_app_secret=SecretStr(_SECRET),
+        whatsapp_token=SecretStr(_SECRET),
+        whatsapp_url=url,
+    )
+    talks, stop = build_talks(app, settings), threading.Event()
+    try:
+        talks.loop.start(stop)
+        yield talks
+    finally:
+        stop.set()
+        talks.loop.join(_PATIENCE_S)
+        talks.close()
+
+
+@contextmanager
+def _served(app: "App", talks: "Talks") -> Iterator[str]:
+    import socket
+
+    import uvicorn
+
+    from handlers.entrypoints.http import create_api
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = uvicorn.Server(
+            uvicorn.Config(create_api(app, talks), log_config=None, access_log=False)
+        )
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(_PATIENCE_S)
