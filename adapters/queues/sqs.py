@@ -54,6 +54,14 @@ class SqsWakeUps:
             MessageDeduplicationId=_hashed(f"{lead}|{message_id}|{minute}"),
         )
 
+    def postpone(self, receipt: str, after_s: int) -> None:
+        """Let a message that is being worked on come again after some seconds.
+
+        Raises:
+            Unavailable: the queue did not take it; the message comes when its own time is over.
+        """
+        self._call("change_message_visibility", ReceiptHandle=receipt, VisibilityTimeout=after_s)
+
     def waiting(self) -> int:
         """Return about how many wake-ups wait.
 

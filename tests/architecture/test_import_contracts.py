@@ -39,6 +39,7 @@ VIOLATIONS = {
     "one-home-for-httpx": {"handlers/stray.py": "import httpx"},
     "one-home-for-http": {"handlers/stray.py": "import fastapi"},
     "one-home-for-openai": {"handlers/stray.py": "import openai"},
+    "one-home-for-powertools": {"handlers/stray.py": "import aws_lambda_powertools"},
     "pure-domain": {"domain/stray.py": "import time"},
     "pure-projections": {"projections/stray.py": "import random"},
     "replay-is-safe": {"projections/stray.py": "import domain.ports.effects"},

@@ -14,6 +14,7 @@ import httpx
 from adapters.clock import new_id
 from adapters.scripted import ScriptedModel
 from domain import keys
+from domain.instants import to_datetime
 from handlers.bootstrap import App, build, build_talks
 from handlers.settings import read_conversation_settings, read_settings
 from handlers.talks import Talks
@@ -45,6 +46,11 @@ def signed(body: bytes, secret: str = APP_SECRET) -> dict[str, str]:
         "Content-Type": "application/json",
         "X-Hub-Signature-256": signature(body, secret),
     }
+
+
+def stamp(now: str) -> str:
+    """The moment as WhatsApp writes it, in seconds."""
+    return str(int(to_datetime(now).timestamp()))
 
 
 def text(message_id: str, said: str = "Oi", sender: str = ANA, **more: Any) -> dict[str, Any]:

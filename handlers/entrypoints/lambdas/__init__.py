@@ -1,0 +1,1 @@
+"""The functions of a deployment on AWS Lambda. Each is plain: an event in, an answer out."""
