@@ -57,10 +57,15 @@ class Delivery:
     error_details: str | None = None
 
     @property
+    def arrived(self) -> bool:
+        """Tell whether any status says that it reached the lead."""
+        return any(RANKS.get(status, 0) > RANKS["sent"] for status in self.statuses)
+
+    @property
     def status(self) -> str:
         """How far it came: the furthest status; failed only if nothing says that it arrived."""
         reached = max(self.statuses, key=lambda name: RANKS.get(name, 0), default="accepted")
-        if RANKS.get(reached, 0) > RANKS["sent"] or FAILED not in self.statuses:
+        if self.arrived or FAILED not in self.statuses:
             return reached if reached != FAILED else "accepted"
         return FAILED
 

@@ -13,7 +13,7 @@ from domain.conversation.delivery import (
 )
 from domain.conversation.facts import MESSAGING, Facts
 from domain.conversation.inbound import MessageStatus
-from domain.conversation.messages import FAILED, RANKS, Delivery
+from domain.conversation.messages import FAILED, Delivery
 from domain.conversation.policy import Policy
 from domain.conversation.states import BOT
 from domain.conversation.thread import RESENT, Outbound, Thread, Waiting, why_not
@@ -34,6 +34,27 @@ class Step:
     kind: Literal["turn", "command", "send"]
     waiting: tuple[Waiting, ...] = ()
     outbound: Outbound | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of handing a text over once."""
+
+    outbound_id: str
+    attempt: int
+    result: SendResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Failure:
+    """A text the channel took and then could not deliver."""
+
+    outbound_id: str
+    kind: str
+    attempt: int
+    message_id: str
+    error_class: str | None
+    error_code: int | None
 
 
 def next_step(thread: Thread, now: str) -> Step | None:
@@ -75,21 +96,26 @@ def decide_send(thread: Thread, name: str, policy: Policy, facts: Facts) -> list
 
 
 def decide_sent(
-    thread: Thread, name: str, attempt: int, result: SendResult, policy: Policy, facts: Facts
+    thread: Thread, delivery: Delivery | None, tried: Tried, policy: Policy, facts: Facts
 ) -> list[NewEvent]:
-    """Return what the channel's answer to one try means."""
+    """Return what the channel's answer to one try means.
+
+    `delivery` is what statuses already told of the message, which may be faster than the answer.
+    """
+    name, attempt, result = tried.outbound_id, tried.attempt, tried.result
     outbound = thread.find(name)
     if isinstance(result, Accepted):
-        return [
-            facts.step(
-                "reply_sent",
-                name,
-                attempt,
-                channel=thread.channel or "whatsapp",
-                message_id=result.message_id,
-                session_id=outbound.session_id if outbound else None,
-            )
-        ]
+        sent = facts.step(
+            "reply_sent",
+            name,
+            attempt,
+            channel=thread.channel or "whatsapp",
+            message_id=result.message_id,
+            session_id=outbound.session_id if outbound else None,
+        )
+        if outbound is None or delivery is None or delivery.sort_key or delivery.status != FAILED:
+            return [sent]
+        return [sent, *_undelivered(thread, _failure(outbound, delivery), policy, facts)]
     if outbound is None or outbound.attempt != attempt or outbound.state != "sending":
         return []
     if isinstance(result, NotAccepted):
@@ -104,7 +130,10 @@ def decide_status(
     policy: Policy,
     facts: Facts,
 ) -> list[NewEvent]:
-    """Return what a status means: itself, and another try where the channel failed for now."""
+    """Return what a status means: itself, and what follows where the channel failed.
+
+    It may come before the channel's own answer: then our id in it tells which text is meant.
+    """
     changed = facts.fact(
         "message_status_changed",
         item.source,
@@ -118,24 +147,49 @@ def decide_status(
         error_title=item.error_title,
         error_details=item.error_details,
     )
-    if item.status != FAILED or thread is None or delivery is None or not delivery.sort_key:
+    if item.status != FAILED or thread is None or (delivery is not None and delivery.arrived):
         return [changed]
-    if any(RANKS.get(status, 0) > RANKS["sent"] for status in delivery.statuses):
-        return [changed]
-    if item.error_class in RETRIED and delivery.attempt < policy.send_attempts:
-        wait = _wait_s(ErrorClass(item.error_class), delivery.attempt, None)
-        again = facts.step(
-            "reply_failed",
-            delivery.outbound_id,
-            delivery.attempt,
-            message_id=item.message_id,
-            error_class=item.error_class,
-            error_code=item.error_code,
-            retry_at=shift(facts.now, timedelta(seconds=wait)),
-        )
-        return [changed, again]
-    handed = _handed(thread, delivery.outbound_id, delivery.kind, "delivery_failed", facts)
-    return [changed, *handed]
+    text = _meant(thread, delivery, item)
+    return [changed, *_undelivered(thread, text, policy, facts)] if text else [changed]
+
+
+def _meant(thread: Thread, delivery: Delivery | None, item: MessageStatus) -> _Failure | None:
+    """Return which text a failure is about, as far as one can know yet."""
+    if delivery is not None and delivery.sort_key:
+        return _failure(delivery, item)
+    text = thread.find(item.outbound_id or "")
+    if text is None or text.state not in {"sending", "uncertain"}:
+        return None
+    return _failure(text, item)
+
+
+def _failure(text: Delivery | Outbound, told: Delivery | MessageStatus) -> _Failure:
+    message_id = told.provider_message_id if isinstance(told, Delivery) else told.message_id
+    return _Failure(
+        outbound_id=text.outbound_id,
+        kind=text.kind,
+        attempt=text.attempt,
+        message_id=message_id,
+        error_class=told.error_class,
+        error_code=told.error_code,
+    )
+
+
+def _undelivered(thread: Thread, text: _Failure, policy: Policy, facts: Facts) -> list[NewEvent]:
+    """Let a text go once more where the channel failed for now, else ask for a human."""
+    if text.error_class not in RETRIED or text.attempt >= policy.send_attempts:
+        return _handed(thread, text.outbound_id, text.kind, "delivery_failed", facts)
+    wait = _wait_s(ErrorClass(text.error_class), text.attempt, None)
+    again = facts.step(
+        "reply_failed",
+        text.outbound_id,
+        text.attempt,
+        message_id=text.message_id,
+        error_class=text.error_class,
+        error_code=text.error_code,
+        retry_at=shift(facts.now, timedelta(seconds=wait)),
+    )
+    return [again]
 
 
 def _next_try(thread: Thread, outbound: Outbound, policy: Policy, facts: Facts) -> list[NewEvent]:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import structlog
 
 from domain import keys
-from domain.conversation.delivery import OutboundText, SendResult, Unknown
+from domain.conversation.delivery import Accepted, OutboundText, SendResult, Unknown
 from domain.conversation.facts import Facts
 from domain.conversation.messages import Message
 from domain.conversation.policy import Policy
-from domain.conversation.sending import decide_send, decide_sent
+from domain.conversation.sending import Tried, decide_send, decide_sent
 from domain.conversation.thread import Outbound, Thread
 from domain.event import Address, NewEvent
 from domain.keys import Key
@@ -140,15 +140,18 @@ class Sends:
         result: SendResult = Unknown(reason="no_channel")
         if channel is not None:
             result = channel.send(licence.text)
+        tried = Tried(licence.text.outbound_id, licence.attempt, result)
+        taken = result.message_id if isinstance(result, Accepted) else None
 
         def decide(conversation: Conversation, facts: Facts) -> Sequence[NewEvent]:
             thread = conversation.thread
             if thread is None:
                 return []
-            name = licence.text.outbound_id
-            return decide_sent(thread, name, licence.attempt, result, self.policy, facts)
+            delivery = conversation.delivery(taken) if taken else None
+            return decide_sent(thread, delivery, tried, self.policy, facts)
 
-        self.deciding.record(organization_id, lead, decide)
+        wanted = [keys.delivery(lead, taken)] if taken else []
+        self.deciding.record(organization_id, lead, decide, wanted=wanted)
         structlog.get_logger().info(
             "outbound_sent", lead=lead, attempt=licence.attempt, status=type(result).__name__
         )

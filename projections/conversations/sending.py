@@ -71,10 +71,11 @@ def started(rows: Rows, event: LeadEvent) -> None:
 def sent(rows: Rows, event: LeadEvent) -> None:
     """Settle a text under the id the channel gave it."""
     delivery = _delivery(rows, event)
-    _adopt(thread_of(rows, event), delivery, event.payload["outboundId"])
+    if not delivery.sort_key:
+        # A status may have told before which text it is, and what became of it.
+        _adopt(thread_of(rows, event), delivery, event.payload["outboundId"])
+        _mark_failure(rows, event, delivery)
     delivery.sent_at = delivery.sent_at or event.received_at
-    if delivery.status == FAILED and delivery.sort_key:
-        mark(rows, event.lead, delivery.sort_key, delivery.error_class or FAILED)
 
 
 def failed(rows: Rows, event: LeadEvent) -> None:
@@ -133,12 +134,11 @@ def status_changed(rows: Rows, event: LeadEvent) -> None:
     if "outboundId" in stated:
         thread = thread_of(rows, event)
         outbound = thread.find(stated["outboundId"])
-        if outbound is not None and outbound.state in {"sending", "uncertain"}:
+        if outbound is not None and _is_settled_by(outbound, delivery):
             if outbound.parked:
                 mark(rows, event.lead, outbound.sort_key, None)
             _adopt(thread, delivery, stated["outboundId"])
-    if delivery.status == FAILED and delivery.sort_key:
-        mark(rows, event.lead, delivery.sort_key, delivery.error_class or FAILED)
+    _mark_failure(rows, event, delivery)
 
 
 def park(thread: Thread, kind: str) -> None:
@@ -214,6 +214,21 @@ def _delivery(rows: Rows, event: LeadEvent) -> Delivery:
     return delivery
 
 
+def _is_settled_by(outbound: Outbound, delivery: Delivery) -> bool:
+    """Tell whether a status says that a text need not be sent, or not again."""
+    if outbound.state == "failed":
+        return delivery.outbound_id == outbound.outbound_id and delivery.arrived
+    return outbound.state in {"sending", "uncertain"}
+
+
+def _mark_failure(rows: Rows, event: LeadEvent, delivery: Delivery) -> None:
+    """Say on a message that it did not arrive, as long as nothing says that it did."""
+    if FAILED in delivery.statuses and delivery.sort_key:
+        failed = delivery.status == FAILED
+        error = (delivery.error_class or FAILED) if failed else None
+        mark(rows, event.lead, delivery.sort_key, error)
+
+
 def _adopt(thread: Thread, delivery: Delivery, name: str) -> None:
     """Let a delivery be that of a text of ours, which waits no longer."""
     outbound = thread.find(name)
@@ -240,6 +255,7 @@ def _taken_back(rows: Rows, event: LeadEvent, thread: Thread) -> Outbound | None
         answers=delivery.answers,
     )
     thread.outbox.append(outbound)
+    mark(rows, event.lead, outbound.sort_key, None)
     return outbound
 
 

@@ -53,7 +53,7 @@ class Phone:
     def deliver(self, text: OutboundText) -> SendResult:
         """Show the text, and say so."""
         self.texts.append(text)
-        return Accepted(message_id=self.wamid(text))
+        return Accepted(message_id=self.wamid(text, self.texts.count(text)))
 
     def lose_reply(self, text: OutboundText) -> SendResult:
         """Show the text; nobody hears of it."""
@@ -65,9 +65,9 @@ class Phone:
         return Unknown(reason="read_timeout")
 
     @staticmethod
-    def wamid(text: OutboundText) -> str:
-        """Return the id the channel gives a text."""
-        return f"wamid.{text.outbound_id}"
+    def wamid(text: OutboundText, time: int = 1) -> str:
+        """Return the id the channel gives a text; the same text has another each time."""
+        return f"wamid.{text.outbound_id}" + (f".{time}" if time > 1 else "")
 
     def words(self) -> list[str]:
         """Return what the lead read, in order."""
@@ -163,9 +163,11 @@ class World:
         }
         return InboundMessage(**(said | changes))
 
-    def status(self, text: OutboundText, status: str, **changes: Any) -> MessageStatus:
-        """Return a status of a text the phone got."""
-        wamid = self.phone.wamid(text)
+    def status(
+        self, text: OutboundText, status: str, *, time: int = 1, **changes: Any
+    ) -> MessageStatus:
+        """Return a status of a text the phone got, the first time or a later one."""
+        wamid = self.phone.wamid(text, time)
         said: dict[str, Any] = {
             "channel": "whatsapp",
             "source": "whatsapp_status",
