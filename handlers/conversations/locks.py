@@ -27,9 +27,9 @@ def acquire_human_send_lock(  # noqa: PLR0913 - the lock's row, each part named 
     key = keys.human_send_lock(lead, session_id)
     attributes = {"lock_id": lock_id, "operator": operator, "expires_at": expires_at}
     row = Row(key, attributes, ttl=int(to_datetime(expires_at).timestamp()))
-    return table.put(row, AbsentOrBelow("expires_at", now)) or table.put(
-        row, Equal("lock_id", lock_id)
-    )
+    free = AbsentOrBelow("expires_at", now)
+    # Between the first two looks its holder may have given it back.
+    return any(table.put(row, each) for each in (free, Equal("lock_id", lock_id), free))
 
 
 def release_human_send_lock(table: StateTable, lead: str, session_id: str, lock_id: str) -> bool:

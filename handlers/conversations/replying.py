@@ -59,12 +59,13 @@ class Replies:
             IdempotencyConflict: the `client_message_id` is another text's.
         """
         command = _command(organization_id, lead, actor, message)
-        known = self._known(command)
-        receipt = known or self._recorded(organization_id, lead, actor, message, command)
+        receipt, own = self._known(command), False
+        if receipt is None:
+            receipt, own = self._recorded(organization_id, lead, actor, message, command)
         reader = self.conversations.log.reader
         [event] = reader.events(receipt.lead, gt=receipt.sequence - 1, lte=receipt.sequence)
         self._send(organization_id, lead, event.payload["outboundId"])
-        return self._became(event, duplicate=known is not None)
+        return self._became(event, duplicate=not own)
 
     def _recorded(
         self,
@@ -73,8 +74,8 @@ class Replies:
         actor: Actor,
         message: OperatorMessage,
         command: Command,
-    ) -> Receipt:
-        """Record a text while the lock is held, and return its receipt."""
+    ) -> tuple[Receipt, bool]:
+        """Record a text while the lock is held; return its receipt, and whether it is this call's."""
         session_id = acting.open_session(self.conversations, organization_id, lead)
         table, now = self.conversations.table, self.deciding.now()
         lock_id = f"{actor.operator}:{message.client_message_id}"
@@ -87,7 +88,7 @@ class Replies:
             now=now,
             expires_at=shift(now, self.lock_for),
         ):
-            raise acting.being_sent(self.conversations, lead, session_id, now)
+            return self._known_or_refused(command, lead, session_id), False
         try:
             recorded = self.deciding.record(
                 organization_id,
@@ -104,8 +105,15 @@ class Replies:
             recorded = None
         finally:
             locks.release_human_send_lock(table, lead, session_id, lock_id)
-        receipt = recorded.receipt if recorded else self._known(command)
+        if recorded is not None and recorded.receipt is not None:
+            return recorded.receipt, bool(recorded.events)
+        return self._known_or_refused(command, lead, session_id), False
+
+    def _known_or_refused(self, command: Command, lead: str, session_id: str) -> Receipt:
+        """Return the receipt of whoever was faster with the same text; another's text refuses it."""
+        receipt = self._known(command)
         if receipt is None:
+            now = self.deciding.now()
             raise acting.being_sent(self.conversations, lead, session_id, now)
         return receipt
 
