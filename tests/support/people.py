@@ -16,7 +16,9 @@ from domain.instants import shift
 from handlers.bootstrap import App, build, build_talks
 from handlers.settings import read_conversation_settings, read_settings
 from handlers.talks import Talks
-from tests.support.talks import NOW, ORGANIZATION, PHONE, Phone
+from tests.support.backends import sqlite_backend
+from tests.support.stepping import SteppedLog, Steps
+from tests.support.talks import EDITION, NOW, ORGANIZATION, PHONE, Phone
 
 ACCOUNT = "109876543210987"
 
@@ -27,6 +29,7 @@ class Desk:
 
     folder: Path
     settings: dict[str, Any]
+    log: SteppedLog | None = None
     now: str = NOW
     phone: Phone = field(default_factory=Phone)
     _said: int = 0
@@ -38,6 +41,7 @@ class Desk:
             now=lambda: self.now,
             ids=new_id,
             pause=lambda _: None,
+            log=self.log,
         )
         self.talks: Talks = build_talks(
             self.app,
@@ -122,8 +126,24 @@ class Desk:
 
 
 @contextmanager
-def desk(folder: Path, **settings: Any) -> Iterator[Desk]:
-    made = Desk(folder, settings)
+def stepped_desk(folder: Path, **settings: Any) -> Iterator[tuple[Desk, Steps]]:
+    """Lend a desk, and where its store can be stopped."""
+    with sqlite_backend(folder) as backend:
+        log = SteppedLog(
+            backend.factory,
+            backend.recorder,
+            backend.table,
+            edition=EDITION,
+            new_id=new_id,
+            send=lambda events, commit: backend.recorder.insert_events(events, commit=commit),
+        )
+        with desk(folder, log, **settings) as made:
+            yield made, log.steps
+
+
+@contextmanager
+def desk(folder: Path, log: SteppedLog | None = None, **settings: Any) -> Iterator[Desk]:
+    made = Desk(folder, settings, log)
     try:
         yield made
     finally:
