@@ -34,6 +34,9 @@ READ_S: Final = 10.0
 TYPING_S: Final = 3.0
 """For all of a best effort that a turn waits for."""
 
+REACH_S: Final = 3.0
+"""For a look at whether the API answers, which somebody waits for."""
+
 _MAX_ANSWER_BYTES: Final = 64 * 1024
 _MAX_RETRY_AFTER_S: Final = 24 * 60 * 60
 
@@ -119,6 +122,23 @@ class WhatsAppChannel:
         with suppress(Exception):
             self._post(account, body, httpx.Timeout(TYPING_S))
 
+    def reach(self, account: str) -> str | None:
+        """Ask for one of our numbers; return what is wrong in a word, None if nothing is."""
+        try:
+            answer = self._http.get(
+                f"{self._root}/{quote(account, safe='')}",
+                params={"fields": "id"},
+                headers={"Authorization": f"Bearer {self._token_of(account)}"},
+                timeout=httpx.Timeout(REACH_S),
+            )
+        except _NO_REQUEST:
+            return "settings_unfit"
+        except httpx.HTTPError:
+            return "unreachable"
+        if answer.status_code >= 500:
+            return "unreachable"
+        return _unfit(answer.status_code, decode(answer.content[:_MAX_ANSWER_BYTES]), account)
+
     def _post(self, account: str, body: dict[str, Any], timeout: httpx.Timeout) -> _Answer:
         with self._http.stream(
             "POST",
@@ -166,6 +186,16 @@ def _result(answer: _Answer) -> SendResult:
         error_details=said.details,
         retry_after_s=_seconds(answer.retry_after),
     )
+
+
+def _unfit(status: int, body: Any, account: str) -> str | None:
+    """Return why an answer about a number is not the one that is hoped for."""
+    fields = body if isinstance(body, dict) else {}
+    if status == 200 and id_of(fields.get("id")) == account:
+        return None
+    if status in {401, 403}:
+        return "token_refused"
+    return "number_unknown" if isinstance(fields.get("error"), dict) else "no_graph_api"
 
 
 def _accepted(fields: dict[str, Any]) -> SendResult:

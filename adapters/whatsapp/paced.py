@@ -35,6 +35,10 @@ class PacedChannel:
         """Show that an answer is being written."""
         self.channel.typing(account, message_id)
 
+    def reach(self, account: str) -> str | None:
+        """See `WhatsAppChannel.reach`."""
+        return self.channel.reach(account)
+
     def close(self) -> None:
         """Close what connections are open."""
         self.channel.close()

@@ -141,7 +141,8 @@ def test_the_doctor_of_a_healthy_store_finds_nothing(leads):
     assert answer.document["healthy"] is True
     assert {each["state"] for each in answer.document["checks"]} == {"ok"}
     assert {each["check"] for each in answer.document["checks"]} == {
-        *("settings", "disk", "store", "views", "quarantine")
+        *("settings", "disk", "store", "views", "quarantine"),
+        *("channels", "model", "queue", "waiting"),
     }
 
 

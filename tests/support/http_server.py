@@ -67,6 +67,9 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Listening
 
+    def do_GET(self) -> None:
+        self.do_POST()
+
     def do_POST(self) -> None:
         content = self.rfile.read(int(self.headers.get("content-length", "0")))
         body = json.loads(content) if content else None

@@ -157,6 +157,8 @@ def show_config(
     ] = False,
 ) -> None:
     """Show every setting with its value; secrets are hidden."""
+    from handlers.settings import read_conversation_settings
+
     shown = [
         {
             "variable": each.variable,
@@ -164,7 +166,8 @@ def show_config(
             "origin": each.origin,
             "description": each.description,
         }
-        for each in session.settings.shown()
+        for section in (session.settings, read_conversation_settings())
+        for each in section.shown()
     ]
     columns = [*_SETTINGS]
     if origin:

@@ -14,7 +14,11 @@ from handlers.entrypoints.outcomes import EXIT_CONFLICT, EXIT_OK, EXIT_UNAVAILAB
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from handlers.bootstrap import App
+    from handlers.conversation_doctor import Deliver
+    from handlers.conversations.webhook import Verdict
     from handlers.doctor import Finding, State
+    from handlers.talks import Talks
 
 _COLUMNS: Final = (
     field("check"),
@@ -32,9 +36,10 @@ def register(program: typer.Typer) -> None:
 def doctor(session: Session) -> int:
     """Say whether everything is as it should be.
 
-    Looks at the settings, the store, lagging views, the quarantine and the disk.
+    Looks at the settings, the store, lagging views, the quarantine, the disk and conversations.
+    Where a WhatsApp number is set it asks WhatsApp's API for it; nothing is sent.
 
-    Exit code 0: well; 4: something needs you; 5: the store does not answer.
+    Exit code 0: well; 4: something needs you; 5: the store or a service does not answer.
     """
     findings = [
         {"check": each.check, "state": each.state, "detail": each.detail, "hint": each.hint}
@@ -69,6 +74,47 @@ def _findings(session: Session) -> "Iterator[Finding]":
         return
     own = Doctor(app.maintenance, app.table, app.quarantine, app.now, app.new_id)
     yield from own.examine(session.organization)
+    yield from _conversations(session, app)
+
+
+def _conversations(session: Session, app: "App") -> "Iterator[Finding]":
+    from handlers.bootstrap import build_talks
+    from handlers.conversation_doctor import ConversationDoctor
+    from handlers.doctor import Finding
+    from handlers.settings import read_conversation_settings
+
+    try:
+        talks = build_talks(app, read_conversation_settings())
+    except Rejected as error:
+        for pointer, detail in error.fields or (("", error.detail),):
+            text = f"{pointer} {detail}".strip()
+            yield Finding(check="channels", state="wrong", detail=text, hint=error.hint)
+        return
+    try:
+        doctor = ConversationDoctor(talks=talks, ways_in=_ways_in(talks), now=app.now)
+        yield from doctor.examine(session.organization)
+    finally:
+        talks.close()
+
+
+def _ways_in(talks: "Talks") -> "dict[str, Deliver]":
+    """Return how a delivery may come in: as it is, or in an event of Lambda's."""
+    import base64
+
+    from structlog.testing import capture_logs
+
+    from handlers.entrypoints.gateway import read_request
+
+    def plain(body: bytes, signature: str | None) -> "Verdict":
+        # What a forged delivery has logged is no news to who forged it.
+        with capture_logs():
+            return talks.webhook.post(body, signature)
+
+    def event(body: bytes, signature: str | None) -> "Verdict | None":
+        request = read_request({"body": base64.b64encode(body).decode(), "isBase64Encoded": True})
+        return None if request.body is None else plain(request.body, signature)
+
+    return {"http": plain, "base64": event}
 
 
 def _exit_code(findings: list[JsonObject]) -> int:

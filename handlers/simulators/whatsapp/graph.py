@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from handlers.simulators.whatsapp.people import USER_ID, JsonObject
 
 PATH: Final = re.compile(r"/v[0-9]{1,3}\.[0-9]{1,2}/([0-9]{1,32})/messages", re.ASCII)
+NUMBER_PATH: Final = re.compile(r"/v[0-9]{1,3}\.[0-9]{1,2}/([0-9]{1,32})", re.ASCII)
 
 LONGEST_TEXT: Final = 4096
 """Source: research/whatsapp.md §5.2. Counted in UTF-16 units, the strictest reading of the limit."""

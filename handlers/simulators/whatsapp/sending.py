@@ -50,6 +50,14 @@ class Sending:
         except Refused as refused:
             return self._refusal(refused)
 
+    def show(self, phone_number_id: str, request: Request) -> Reply:
+        """Answer `GET /{version}/{phone_number_id}`: that the number is there, and its id."""
+        try:
+            self._check_token(request.headers.get("authorization", ""))
+            return _json({"id": self._number(phone_number_id).phone_number_id})
+        except Refused as refused:
+            return self._refusal(refused)
+
     def _check_token(self, header: str) -> None:
         expected = f"Bearer {self._world.setup.token}".encode()
         if not hmac.compare_digest(header.encode("utf-8", "surrogateescape"), expected):

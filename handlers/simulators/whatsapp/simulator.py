@@ -196,7 +196,11 @@ class Simulator:
     def _answer(self, request: Request) -> Reply:
         if request.path.startswith(control.ROOT):
             return self._control.answer(request)
-        place = graph.PATH.fullmatch(request.path.partition("?")[0])
+        path = request.path.partition("?")[0]
+        number = graph.NUMBER_PATH.fullmatch(path)
+        if number is not None and request.method == "GET":
+            return self._sending.show(number[1], request)
+        place = graph.PATH.fullmatch(path)
         if place is None or request.method != "POST":
             return Reply(status=404, body=b'{"error":{"message":"Unknown path","code":2500}}')
         return self._sending.answer(place[1], request)
