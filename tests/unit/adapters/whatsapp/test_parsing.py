@@ -103,6 +103,7 @@ def test_messages_without_an_id_are_told_apart_by_what_they_say(message_id):
     ).items
     first, again, other = [item.external_event_id for item in items]
 
+    assert [type(item) for item in items] == [InboundMessage] * 3
     assert first == again != other
 
 
@@ -131,15 +132,32 @@ def test_numbers_in_place_of_text_are_understood():
     assert item.occurred_at == "2026-03-19T14:00:00.000000Z"
 
 
-def test_a_contact_is_found_by_any_form_of_its_number():
+@pytest.mark.parametrize(
+    ("sender", "wa_id"),
+    [
+        ("5511981110143", "551181110143"),
+        ("551181110143", "5511981110143"),
+        ("+55 11 98111-0143", "551181110143"),
+        ("551181110143", "+55 11 98111-0143"),
+    ],
+)
+def test_a_contact_is_found_by_any_form_of_its_number(sender, wa_id):
     contacts = [
         {"wa_id": "5511955550199", "profile": {"name": "Outra"}},
-        {"wa_id": "551181110143", "profile": {"name": "Bia"}, "user_id": "BR.143"},
+        {"wa_id": wa_id, "profile": {"name": "Bia"}, "user_id": "BR.143"},
     ]
-    item = only(text(**{"from": "5511981110143"}), contacts=contacts)
+    item = only(text(**{"from": sender}), contacts=contacts)
 
     assert isinstance(item, InboundMessage)
-    assert (item.contact_name, item.reply_to, item.user_id) == ("Bia", "551181110143", "BR.143")
+    assert (item.contact_name, item.reply_to, item.user_id) == ("Bia", wa_id, "BR.143")
+
+
+def test_of_two_contacts_with_one_number_the_first_counts():
+    contacts = [{"wa_id": "5511955550142", "user_id": user_id} for user_id in ("BR.1", "BR.2")]
+    item = only(text(), contacts=contacts)
+
+    assert isinstance(item, InboundMessage)
+    assert item.user_id == "BR.1"
 
 
 def test_a_contact_of_nobody_is_nobodys():
@@ -213,3 +231,19 @@ def test_standby_may_have_a_list_of_its_own():
 
     assert isinstance(item, InboundMessage)
     assert item.held_elsewhere
+
+
+@pytest.mark.parametrize("kind", [[], {}, None, 5])
+def test_a_system_message_whose_type_is_no_word_is_a_notice(kind):
+    item = only(text(type="system", system={"type": kind, "wa_id": "5521955550147"}))
+
+    assert isinstance(item, ChannelNotice)
+    assert item.kind == "system"
+
+
+def test_a_group_is_nobody_even_if_its_id_looks_like_a_number():
+    group = {"recipient_type": "group", "recipient_id": "5511955550199"}
+    item = only(statuses=[{"id": "wamid.A", "status": "read", **group}])
+
+    assert isinstance(item, MessageStatus)
+    assert item.address is None
