@@ -176,7 +176,12 @@ def _failure(text: Delivery | Outbound, told: Delivery | MessageStatus) -> _Fail
 
 
 def _undelivered(thread: Thread, text: _Failure, policy: Policy, facts: Facts) -> list[NewEvent]:
-    """Let a text go once more where the channel failed for now, else ask for a human."""
+    """Let a text go once more where the channel failed for now, else ask for a human.
+
+    Not if an earlier try of it arrived, which was taken for lost.
+    """
+    if text.outbound_id in thread.arrived:
+        return []
     if text.error_class not in RETRIED or text.attempt >= policy.send_attempts:
         return _handed(thread, text.outbound_id, text.kind, "delivery_failed", facts)
     wait = _wait_s(ErrorClass(text.error_class), text.attempt, None)

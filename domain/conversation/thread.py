@@ -96,6 +96,8 @@ class Thread:
     noticed_at: str = ""
     acknowledged_at: str = ""
     opted_out: bool = False
+    arrived: list[str] = field(default_factory=list)
+    """Texts that a status of an earlier try says arrived, after a later try had settled them."""
 
     @property
     def due_at(self) -> str | None:

@@ -46,7 +46,8 @@ def _plain(value: Any) -> Value:
     if isinstance(value, dict):
         return canonical.dumps(value).decode()
     if isinstance(value, list):
-        return canonical.dumps([encode(each) for each in value]).decode()
+        items = [each if isinstance(each, str) else encode(each) for each in value]
+        return canonical.dumps(items).decode()
     plain: Value = value
     return plain
 
@@ -62,6 +63,7 @@ _READERS: Final[Mapping[tuple[type, str], Callable[[Any], Any]]] = {
     (Session, "handoff_card"): canonical.loads,
     (Thread, "state"): State,
     (Thread, "opted_out"): bool,
+    (Thread, "arrived"): canonical.loads,
     (Thread, "pending"): _listed(Waiting),
     (Thread, "outbox"): _listed(Outbound),
     (Delivery, "statuses"): canonical.loads,

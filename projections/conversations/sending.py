@@ -10,6 +10,7 @@ from domain.event import LeadEvent
 from domain.keys import Key
 from projections.projection import Rows
 
+_MAX_ARRIVED: Final = 5
 _MAX_PARKED: Final = 5
 """Uncertain texts that wait for a status; the oldest are given up."""
 
@@ -132,12 +133,7 @@ def status_changed(rows: Rows, event: LeadEvent) -> None:
         delivery.error_title = stated.get("errorTitle", delivery.error_title)
         delivery.error_details = stated.get("errorDetails", delivery.error_details)
     if "outboundId" in stated:
-        thread = thread_of(rows, event)
-        outbound = thread.find(stated["outboundId"])
-        if outbound is not None and _is_settled_by(outbound, delivery):
-            if outbound.parked:
-                mark(rows, event.lead, outbound.sort_key, None)
-            _adopt(thread, delivery, stated["outboundId"])
+        _settle(rows, event, delivery)
     _mark_failure(rows, event, delivery)
 
 
@@ -214,11 +210,25 @@ def _delivery(rows: Rows, event: LeadEvent) -> Delivery:
     return delivery
 
 
+def _settle(rows: Rows, event: LeadEvent, delivery: Delivery) -> None:
+    """Let a status that names a text of ours settle it, if it waits; the thread changes only then."""
+    name = event.payload["outboundId"]
+    thread: Thread | None = rows.get(keys.latest_inbound(event.lead))
+    if thread is None:
+        return
+    outbound = thread.find(name)
+    if outbound is not None and _is_settled_by(outbound, delivery):
+        if outbound.parked:
+            mark(rows, event.lead, outbound.sort_key, None)
+        _adopt(thread_of(rows, event), delivery, name)
+    elif delivery.arrived and not delivery.sort_key and name not in thread.arrived:
+        thread = thread_of(rows, event)
+        thread.arrived = [*thread.arrived, name][-_MAX_ARRIVED:]
+
+
 def _is_settled_by(outbound: Outbound, delivery: Delivery) -> bool:
-    """Tell whether a status says that a text need not be sent, or not again."""
-    if outbound.state == "failed":
-        return delivery.outbound_id == outbound.outbound_id and delivery.arrived
-    return outbound.state in {"sending", "uncertain"}
+    """Tell whether a status that names a text says that it need not be sent, or not again."""
+    return delivery.arrived or outbound.state in {"sending", "uncertain"}
 
 
 def _mark_failure(rows: Rows, event: LeadEvent, delivery: Delivery) -> None:
