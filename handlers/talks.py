@@ -16,6 +16,7 @@ from handlers.conversations.inbox import Inbox
 from handlers.conversations.jobs import Jobs
 from handlers.conversations.looping import Loop
 from handlers.conversations.operators import Operators
+from handlers.conversations.presence import Presence
 from handlers.conversations.receiving import Receiving
 from handlers.conversations.replying import Replies
 from handlers.conversations.sends import Deciding, Sends
@@ -69,6 +70,11 @@ class Talks:
             wake_ups=self.wake_ups,
             policy=self.policy,
         )
+
+    @property
+    def presence(self) -> Presence:
+        """Whether some process works on leads."""
+        return Presence(table=self.conversations.table, now=self.deciding.now, name="")
 
     @property
     def tracing(self) -> Tracing:

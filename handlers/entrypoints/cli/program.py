@@ -6,17 +6,20 @@ import typer
 
 from handlers.entrypoints.cli import (
     administration,
+    chat,
     demonstration,
     diagnosis,
     events,
     importing,
     memories,
+    people,
     quarantine,
     rebuilding,
     resources,
     sending,
     serving,
     simulating,
+    tracing,
 )
 from handlers.entrypoints.cli.command import remember_options
 from handlers.entrypoints.cli.helping import HelpedGroup
@@ -62,6 +65,9 @@ for _module in (
     demonstration,
     serving,
     simulating,
+    chat,
+    people,
+    tracing,
     sending,
     importing,
     events,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from handlers.api_keys import Credential
     from handlers.bootstrap import App
     from handlers.settings import Settings
+    from handlers.talks import Talks
 
 DEFAULT_ORGANIZATION: Final = "default"
 _PRIVATE: Final = ":memory:"
@@ -103,6 +104,21 @@ class Session:
         self._stack.callback(app.close)
         return app
 
+    @cached_property
+    def talks(self) -> "Talks":
+        """Conversations, over the application; what goes wrong in them is logged on stderr.
+
+        Raises:
+            Rejected: the settings of conversations are not valid.
+        """
+        from handlers.bootstrap import build_talks
+        from handlers.settings import read_conversation_settings
+
+        self._stack.enter_context(_errors_logged(self.settings))
+        talks = build_talks(self.app, read_conversation_settings())
+        self._stack.callback(talks.close)
+        return talks
+
     def now(self) -> str:
         """Return the time."""
         from handlers.bootstrap import clock
@@ -145,3 +161,18 @@ class Session:
             yield self.lead(text)
             return
         yield from self.existing().maintenance.leads(self.organization)
+
+
+@contextlib.contextmanager
+def _errors_logged(settings: "Settings") -> Iterator[None]:
+    """Keep the lines of a service from the terminal, but for errors."""
+    import structlog
+
+    from handlers.bootstrap import start_logging
+
+    before = structlog.get_config()
+    start_logging(settings.model_copy(update={"log_level": "ERROR"}))
+    try:
+        yield
+    finally:
+        structlog.configure(**before)
