@@ -158,8 +158,8 @@ class Reads:
         self, organization_id: str, lead: str, moment: Moment
     ) -> Mapping[tuple[str, str], Any]:
         if not moment.past:
-            self.log.reader.head(lead, organization_id)
-            return states_by_name(self.log.reader.view(lead, MEMORIES).states)
+            view = self.log.reader.view(lead, MEMORIES, organization_id=organization_id)
+            return states_by_name(view.states)
         events = (each for each in self._events(organization_id, lead) if moment.counts(each))
         fold = self.log.reader.fold(lead, [MEMORIES], events)
         return states_by_name(fold.states(MEMORIES).standing())

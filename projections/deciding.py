@@ -16,7 +16,7 @@ from domain.errors import (
 )
 from domain.event import Address, LeadEvent, NewEvent
 from domain.keys import Key
-from domain.records import Check, Commit, Head, Identity, Receipt, Refused
+from domain.records import Check, Commit, Head, Identity, Receipt, Refused, Row
 from projections.addressing import Addressee, Found
 from projections.committing import (
     commit_alone,
@@ -79,12 +79,14 @@ class Recorded(NamedTuple):
 
     `events` were recorded by this call. `receipt` is that of the command, also when an earlier
     call recorded it (then `events` is empty); None if nothing was ever recorded for it. `lead` is
-    whose it is, also where only an address was known.
+    whose it is, also where only an address was known. `rows` are the view rows of this call's
+    commit, as it left them; empty where the events went alone.
     """
 
     events: tuple[LeadEvent, ...]
     receipt: Receipt | None
     lead: str = ""
+    rows: tuple[Row, ...] = ()
 
 
 class Recording:
@@ -192,16 +194,19 @@ class Recording:
         receipts = tuple(
             self._receipt(fact, event) for fact, event in zip(facts, events, strict=True)
         )
-        recorded = Recorded(tuple(events), receipts[0], ground.lead)
-        self._tries.update(((event.event_id, event.sequence), recorded) for event in events)
         claims = (receipts, self._found.claims)
         commit = self._with_rows(ground, head, events, claims)
         alone = self._checked(commit_alone(head, events, claims))
+        rows = tuple(commit.puts) if commit else ()
+        recorded = Recorded(tuple(events), receipts[0], ground.lead, rows)
+        self._tries.update(((event.event_id, event.sequence), recorded) for event in events)
         try:
             self._put(events, commit or alone)
         except LimitExceeded:
             if commit is None:
                 raise
+            recorded = recorded._replace(rows=())
+            self._tries.update(((event.event_id, event.sequence), recorded) for event in events)
             self._put(events, alone)
         return recorded
 

@@ -111,6 +111,14 @@ class LeadLog(Application[str]):
         recording = Recording(decision, self.reader, self._put, self.new_id(), addressee)
         return recording.run(self.pause)
 
+    def knows(self, identities: Sequence[str]) -> bool:
+        """Tell whether any of these identities is some lead's.
+
+        Raises:
+            Unavailable: the store cannot answer.
+        """
+        return bool(self._known.resolve(self.store, identities))
+
     def _plans(self, groups: Sequence[Group]) -> list[tuple[Group, Planned]]:
         """Plan a commit of each group, one a lead: two addresses may turn out to be one lead's."""
         outages: list[Outage] = []

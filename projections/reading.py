@@ -117,14 +117,23 @@ class Reader:
             else:
                 return Ground(lead, snapshot.head, snapshot.receipts, fold, snapshot, tuple(wanted))
 
-    def view(self, lead: str, projection: Projection, prefix: str = "") -> View:
+    def view(
+        self,
+        lead: str,
+        projection: Projection,
+        prefix: str = "",
+        organization_id: str | None = None,
+    ) -> View:
         """Return all rows of a projection in the lead's own partitions, as of one version.
 
         Rows are listed between two reads of the head that agree; a lead whose rows lag, or move
         too fast, is folded from its events, which is as right and only slower (rule 12).
+
+        Raises:
+            NotFound, Unavailable: see `head`.
         """
         for attempt in range(1, ROUNDS + 1):
-            before = self.head(lead)
+            before = self.head(lead, organization_id)
             if not (believed(before, self.edition) and before.projected == before.version):
                 break
             rows = self.list_rows(lead, projection, prefix)

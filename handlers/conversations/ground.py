@@ -13,6 +13,7 @@ from domain.keys import Key
 from domain.ports.storage import StateTable
 from domain.records import Page, Row, every
 from projections.conversations import CONVERSATIONS
+from projections.deciding import Recorded
 from projections.lead_log import LeadLog
 from projections.reading import Ground
 
@@ -64,6 +65,14 @@ class Conversation:
 
     def _row(self, key: Key) -> Any:
         return self.ground.fold.states(CONVERSATIONS).get(key)
+
+
+def standing(recorded: Recorded) -> Thread | None:
+    """Return what waits as a commit left it, None where it does not tell."""
+    key = keys.latest_inbound(recorded.lead)
+    row = next((each for each in recorded.rows if each.key == key), None)
+    thread: Thread | None = None if row is None else CONVERSATIONS.decode(row)
+    return thread
 
 
 @dataclass(frozen=True, slots=True)

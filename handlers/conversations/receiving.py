@@ -25,6 +25,7 @@ from domain.conversation.routing import consent_fact, decide_inbound, decide_tak
 from domain.conversation.sending import decide_status
 from domain.errors import LeadError, Rejected, Unavailable, Uncertain
 from domain.event import NewEvent
+from domain.keys import Key
 from domain.ports.effects import Clock, IdFactory, WakeUps
 from handlers.conversations.ground import STANDS_ON, Conversation
 from handlers.conversations.legacy import Legacy
@@ -116,7 +117,7 @@ class Receiving:
                 address=item.address,
                 decide=decide,
                 stands_on=STANDS_ON,
-                keys=lambda lead: [keys.latest_inbound(lead)],
+                keys=lambda lead: _rows_of(lead, item),
                 foreseen=self._foreseen(item, facts, new_session),
                 command=self._command(organization_id, item),
             )
@@ -200,7 +201,7 @@ class Receiving:
         """Tell whether the address is some lead's: a status of a stranger makes no lead."""
         if item.address is None:
             return False
-        return bool(self.log.store.resolve(identity_keys(organization_id, item.address)))
+        return self.log.knows(identity_keys(organization_id, item.address))
 
     def _quarantined(self, organization_id: str, item: Item, error: LeadError) -> Received:
         try:
@@ -228,6 +229,16 @@ class Receiving:
         except Unavailable as error:
             # The work stands in the lead's row, and the sweeper finds it there.
             structlog.get_logger().warning("wake_up_failed", code=error.code)
+
+
+def _rows_of(lead: str, item: Item) -> list[Key]:
+    """Return the rows an item is decided on: what waits, and which text of ours it is about."""
+    rows = [keys.latest_inbound(lead)]
+    if isinstance(item, MessageStatus):
+        rows.append(keys.delivery(lead, item.message_id))
+    elif isinstance(item, MessageEcho):
+        rows.append(keys.delivery(lead, item.external_event_id))
+    return rows
 
 
 def _fact_of(item: Item, facts: Facts) -> NewEvent:

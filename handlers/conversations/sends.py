@@ -75,6 +75,34 @@ class Deciding:
             )
         )
 
+    def record_likely(
+        self,
+        organization_id: str,
+        lead: str,
+        decide: Decide,
+        likely: Callable[[Facts], Sequence[NewEvent]],
+    ) -> Recorded:
+        """Record what is decided; the rows that likely facts touch come with the first look.
+
+        Raises:
+            Rejected, Unavailable, Uncertain: see `Recording.run`.
+        """
+        facts = Facts(organization_id=organization_id, now=self.now(), new_id=self.new_id)
+
+        def decided(ground: Ground) -> Sequence[NewEvent]:
+            return decide(Conversation(ground), facts)
+
+        return self.log.record(
+            Decision(
+                organization_id=organization_id,
+                lead=lead,
+                decide=decided,
+                stands_on=STANDS_ON,
+                keys=[keys.latest_inbound(lead)],
+                foreseen=likely(facts),
+            )
+        )
+
     def record_at(self, organization_id: str, address: Address, decide: Decide) -> Recorded:
         """Decide on the conversation of whoever has an address, who is made if nobody has it.
 
@@ -105,8 +133,8 @@ class Sends:
     channels: Mapping[str, Channel]
     policy: Policy
 
-    def send(self, organization_id: str, lead: str, outbound: Outbound) -> bool:
-        """Move one text of the outbox; tell whether anything was done.
+    def send(self, organization_id: str, lead: str, outbound: Outbound) -> Recorded | None:
+        """Move one text of the outbox; return what was recorded last, None if nothing was.
 
         Raises:
             Unavailable, Uncertain: the store did not answer. What was handed over meanwhile stands
@@ -129,12 +157,13 @@ class Sends:
 
         row = Key(keys.session_partition(lead), outbound.sort_key)
         recorded = self.deciding.record(organization_id, lead, decide, wanted=[row])
-        if recorded.events:
-            for each in licences:
-                self.hand_over(organization_id, lead, each)
-        return bool(recorded.events)
+        if not recorded.events:
+            return None
+        for each in licences:
+            recorded = self.hand_over(organization_id, lead, each)
+        return recorded
 
-    def hand_over(self, organization_id: str, lead: str, licence: Licence) -> None:
+    def hand_over(self, organization_id: str, lead: str, licence: Licence) -> Recorded:
         """Hand a text over, and record what came of it."""
         channel = self.channels.get(licence.channel)
         result: SendResult = Unknown(reason="no_channel")
@@ -150,11 +179,15 @@ class Sends:
             delivery = conversation.delivery(taken) if taken else None
             return decide_sent(thread, delivery, tried, self.policy, facts)
 
-        wanted = [keys.delivery(lead, taken)] if taken else []
-        self.deciding.record(organization_id, lead, decide, wanted=wanted)
+        def likely(facts: Facts) -> Sequence[NewEvent]:
+            nothing = Thread(organization_id=organization_id)
+            return decide_sent(nothing, None, tried, self.policy, facts)
+
+        recorded = self.deciding.record_likely(organization_id, lead, decide, likely)
         structlog.get_logger().info(
             "outbound_sent", lead=lead, attempt=licence.attempt, status=type(result).__name__
         )
+        return recorded
 
 
 def licence(thread: Thread, name: str, message: Message | None, fact: NewEvent) -> Licence:

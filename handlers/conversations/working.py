@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Final, Protocol
 
 import structlog
@@ -25,8 +24,9 @@ from domain.event import NewEvent
 from domain.instants import shift
 from domain.keys import Key
 from domain.ports.effects import Channel
-from handlers.conversations.ground import Conversation, Conversations
+from handlers.conversations.ground import Conversation, Conversations, standing
 from handlers.conversations.sends import Deciding, Licence, Sends, licence_for
+from projections.deciding import Recorded
 
 _MAX_STEPS: Final = 50
 """Of one call; what is left wakes again."""
@@ -85,18 +85,22 @@ class Worker:
         """
         log = structlog.get_logger().bind(lead=lead)
         log.info("orchestrator_event")
+        thread: Thread | None = None
         for done in range(_MAX_STEPS):
-            thread = self.conversations.look(lead).thread
+            thread = thread or self.conversations.look(lead).thread
             step = next_step(thread, self.deciding.now()) if thread else None
             if thread is None or step is None:
                 log.info("immediate_turns_done" if done else "buffer_already_flushed", count=done)
                 return done
-            if not self._do(organization_id, lead, thread, step):
+            recorded = self._do(organization_id, lead, thread, step)
+            if recorded is None:
                 return done
+            # What comes in from here on wakes the lead again.
+            thread = standing(recorded)
         return _MAX_STEPS
 
-    def _do(self, organization_id: str, lead: str, thread: Thread, step: Step) -> bool:
-        """Do one step; tell whether it is worth looking for another."""
+    def _do(self, organization_id: str, lead: str, thread: Thread, step: Step) -> Recorded | None:
+        """Do one step; return what was recorded, None if it is not worth looking for another."""
         try:
             if step.outbound is not None:
                 return self.sends.send(organization_id, lead, step.outbound)
@@ -106,7 +110,7 @@ class Worker:
         except Rejected as error:
             # Somebody else recorded the same step under other content; look at what stands now.
             structlog.get_logger().info("step_already_recorded", lead=lead, code=error.code)
-            return True
+            return Recorded((), None, lead)
         except ModelUnavailable as error:
             structlog.get_logger().warning(
                 "process_immediate_turn_failed", lead=lead, code=error.reason
@@ -115,14 +119,14 @@ class Worker:
 
     def _turn(
         self, organization_id: str, lead: str, thread: Thread, covered: list[Waiting]
-    ) -> bool:
+    ) -> Recorded | None:
         if not thread.window_is_open(self.deciding.now()):
             return self._hand_over(organization_id, lead, covered, "window_closed", notice=False)
         if self.agent is None:
             return self._hand_over(organization_id, lead, covered, "no_model", notice=True)
         session, texts = self._read(lead, thread, covered)
         if session is None or thread.state is None:
-            return False
+            return None
         self._show_typing(thread, covered[-1])
         turn = Turn(
             session_id=session.session_id,
@@ -145,7 +149,7 @@ class Worker:
         turn: Turn,
         result: Result,
         history: list[Message],
-    ) -> bool:
+    ) -> Recorded | None:
         """Record what came of a turn, and send its first text if the record says so."""
         new_session = self.deciding.new_id()
         licences: list[Licence] = []
@@ -172,9 +176,11 @@ class Worker:
 
         row = keys.session(lead, turn.session_id)
         recorded = self.deciding.record(organization_id, lead, decide, wanted=[row])
-        for licence in licences if recorded.events else ():
-            self.sends.hand_over(organization_id, lead, licence)
-        return bool(recorded.events)
+        if not recorded.events:
+            return None
+        for licence in licences:
+            recorded = self.sends.hand_over(organization_id, lead, licence)
+        return recorded
 
     def _read(
         self, lead: str, thread: Thread, covered: list[Waiting]
@@ -192,7 +198,7 @@ class Worker:
 
     def _hand_over(
         self, organization_id: str, lead: str, covered: list[Waiting], reason: str, *, notice: bool
-    ) -> bool:
+    ) -> Recorded | None:
         cause = covered[-1].message_id
 
         def decide(conversation: Conversation, facts: Facts) -> Sequence[NewEvent]:
@@ -204,7 +210,7 @@ class Worker:
             scene = Scene(thread=thread, policy=self.policy, facts=facts, card=card)
             return hand_over(scene, cause, reason, notice=notice)
 
-        return bool(self.deciding.record(organization_id, lead, decide).events)
+        return _or_none(self.deciding.record(organization_id, lead, decide))
 
     def _model_failed(
         self,
@@ -212,7 +218,7 @@ class Worker:
         lead: str,
         covered: Sequence[Waiting],
         error: ModelUnavailable,
-    ) -> bool:
+    ) -> Recorded | None:
         """Let the lead wait a little for the model; after that a human answers."""
         patience = shift(self.deciding.now(), -self.policy.give_up_after)
         if covered and covered[0].since <= patience:
@@ -224,7 +230,7 @@ class Worker:
             retry_after_s=error.retry_after_s or _BACK_OFF_S,
         ) from error
 
-    def _command(self, organization_id: str, lead: str, waiting: Waiting) -> bool:
+    def _command(self, organization_id: str, lead: str, waiting: Waiting) -> Recorded | None:
         """Answer an operator's command by message."""
         row = Key(keys.session_partition(lead), waiting.sort_key)
         conversation = self.conversations.look(lead, [row])
@@ -239,7 +245,7 @@ class Worker:
                 return []
             return [facts.reply_queued("operator_answer", words, cause=waiting.message_id)]
 
-        return bool(self.deciding.record(organization_id, lead, decide).events)
+        return _or_none(self.deciding.record(organization_id, lead, decide))
 
     def _show_typing(self, thread: Thread, newest: Waiting) -> None:
         channel = self.channels.get(thread.channel)
@@ -247,6 +253,5 @@ class Worker:
             channel.typing(thread.account, newest.message_id)
 
 
-def wait_of(error: Unavailable) -> timedelta:
-    """Return how long to leave a lead alone after a failure."""
-    return timedelta(seconds=max(1, error.retry_after_s))
+def _or_none(recorded: Recorded) -> Recorded | None:
+    return recorded if recorded.events else None
