@@ -1,13 +1,11 @@
 """The command that talks: as a lead at a terminal, or as the operator who answers at another."""
 
 import contextlib
-import queue
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Final, Protocol
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -16,33 +14,14 @@ from handlers.entrypoints.cli.command import command
 from handlers.entrypoints.cli.output import Form, printable
 from handlers.entrypoints.cli.people import PANEL
 from handlers.entrypoints.cli.session import Session
+from handlers.entrypoints.cli.terminal import said, talk
 
 if TYPE_CHECKING:
-    from domain.conversation.messages import Message
     from handlers.conversations.console import ConsoleLead
     from handlers.talks import Talks
 
-_LOOK_EVERY_S: Final = 0.2
-_LAST_LOOKS_S: Final = 30.0
-"""How long an answer is waited for when nothing more will be typed."""
-
 _KNOCK_EVERY_S: Final = 2.0
-
-
-class Talker(Protocol):
-    """Somebody at the terminal."""
-
-    def typed(self, line: str) -> bool:
-        """Take a line; False ends it."""
-        ...
-
-    def look(self) -> None:
-        """Show what is new."""
-        ...
-
-    def is_waiting(self) -> bool:
-        """Tell whether an answer is still to come."""
-        ...
+_SHUTDOWN_S: Final = 10.0
 
 
 def register(program: typer.Typer) -> None:
@@ -85,23 +64,6 @@ def chat(
     return None
 
 
-def talk(talker: Talker) -> bool:
-    """Let somebody type and see, until the end of input; False if an answer is still to come."""
-    lines: queue.Queue[str | None] = queue.Queue()
-    threading.Thread(target=_read, args=(lines,), name="stdin", daemon=True).start()
-    while True:
-        try:
-            line = lines.get(timeout=_LOOK_EVERY_S)
-        except queue.Empty:
-            talker.look()
-            continue
-        if line is None:
-            return _last_looks(talker)
-        if line.strip() and not talker.typed(line.strip()):
-            return True
-        talker.look()
-
-
 class _CustomerTerminal:
     """A lead at the console."""
 
@@ -140,14 +102,6 @@ class _CustomerTerminal:
         return self._lead.is_waiting()
 
 
-def said(message: "Message") -> str:
-    """Return a message as a line: who, and what, harmless to a terminal."""
-    who = message.author or message.contact_name
-    who = who or ("lead" if message.direction == "inbound" else "service")
-    text = "\n  ".join(printable(line) for line in message.text.splitlines())
-    return f"{printable(who)}: {text or f'[{printable(message.kind)}]'}"
-
-
 def _lead(session: Session, name: str) -> "ConsoleLead":
     from handlers.conversations.console import ConsoleLead
 
@@ -159,22 +113,6 @@ def _lead(session: Session, name: str) -> "ConsoleLead":
         organization_id=session.organization,
         identifier=name,
     )
-
-
-def _read(lines: "queue.Queue[str | None]") -> None:
-    with contextlib.suppress(ValueError, OSError):
-        for line in sys.stdin:
-            lines.put(line)
-    lines.put(None)
-
-
-def _last_looks(talker: Talker) -> bool:
-    until = time.monotonic() + _LAST_LOOKS_S
-    while talker.is_waiting() and time.monotonic() < until:
-        talker.look()
-        time.sleep(_LOOK_EVERY_S)
-    talker.look()
-    return not talker.is_waiting()
 
 
 @contextlib.contextmanager
@@ -198,4 +136,4 @@ def _worked(talks: "Talks", organization_id: str) -> "Iterator[Callable[[], None
         yield knock
     finally:
         stop.set()
-        loop.join(_LAST_LOOKS_S)
+        loop.join(_SHUTDOWN_S)

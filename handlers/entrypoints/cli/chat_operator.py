@@ -7,9 +7,9 @@ from domain.conversation.handling import OperatorMessage
 from domain.conversation.standing import StateChanged
 from domain.errors import LeadError
 from handlers.conversations.console import Following
-from handlers.entrypoints.cli.chat import said
 from handlers.entrypoints.cli.output import printable
 from handlers.entrypoints.cli.people import stands
+from handlers.entrypoints.cli.terminal import said
 
 if TYPE_CHECKING:
     from handlers.conversations.inbox import Entry
