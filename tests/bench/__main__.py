@@ -21,6 +21,7 @@ NAMES = (
     "importing",
     "parsing",
     "talking",
+    "receiving",
 )
 
 
