@@ -108,15 +108,17 @@ def build_talks(
     channels: Mapping[str, Channel] | None = None,
     agent: Agent | None = None,
     model: Model | None = None,
+    receives: bool = True,
 ) -> Talks:
-    """Return what conversations need, over an application.
+    """Return what conversations need; one that `receives` nothing needs no secret of deliveries.
 
     Raises:
         Rejected: a number is set whose deliveries nobody could prove, or a phone is none.
     """
     from adapters.whatsapp.adapter import WhatsAppAdapter  # noqa: PLC0415 - only who talks pays
 
-    check_secrets(settings)
+    if receives:
+        check_secrets(settings)
     policy, accounts = policy_of(settings), settings.accounts
     own_channels = _channels(settings) if channels is None else channels
     queue = EmbeddedQueue(time.monotonic)
@@ -145,7 +147,7 @@ def build_talks(
     adapter = WhatsAppAdapter(
         secrets=settings.app_secrets,
         verify_token=token.get_secret_value() if token else "",
-        unsigned=settings.env == "dev",
+        unsigned=receives and settings.env == "dev",
     )
     worker = Worker(
         conversations=conversations,
@@ -281,7 +283,6 @@ def _model(settings: ConversationSettings) -> Model | None:
 
 
 def _wake_ups(settings: ConversationSettings, now: Clock) -> WakeUps | None:
-    """Return the queue that several processes share, if there is one."""
     if settings.queue_url is None:
         return None
     from adapters.queues import sqs  # noqa: PLC0415 - it loads boto3
@@ -292,8 +293,6 @@ def _wake_ups(settings: ConversationSettings, now: Clock) -> WakeUps | None:
 def _releasing(opened: Sequence[object]) -> Callable[[], None]:
     def release() -> None:
         for each in opened:
-            close = getattr(each, "close", None)
-            if close is not None:
-                close()
+            getattr(each, "close", lambda: None)()
 
     return release

@@ -9,7 +9,7 @@ from typing import Any
 
 import structlog
 
-from handlers.entrypoints.lambdas.container import container
+from handlers.entrypoints.lambdas.container import close_all
 from tests.support.deliveries import ROUTE, signature
 
 Handler = Callable[[Mapping[str, Any], object], dict[str, Any]]
@@ -20,16 +20,11 @@ def cold_containers() -> Iterator[None]:
     """Let every function build anew, and leave nothing of what it set up."""
     root = logging.root
     handlers, level = root.handlers[:], root.level
-    container.cache_clear()
+    close_all()
     try:
         yield
     finally:
-        for sends in (True, False):
-            with_sends = container.cache_info().currsize and container(sends=sends)
-            if with_sends:
-                with_sends.talks.close()
-                with_sends.app.close()
-        container.cache_clear()
+        close_all()
         structlog.reset_defaults()
         root.handlers[:] = handlers
         root.setLevel(level)
