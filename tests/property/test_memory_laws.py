@@ -1,8 +1,7 @@
 """What holds of memories whatever happens: the laws that make a rebuild equal what was lived."""
 
-import itertools
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import given
@@ -13,35 +12,14 @@ from domain.event import LeadEvent
 from domain.items import row_item
 from domain.keys import Key
 from domain.limits import check_key, item_size
-from domain.records import Row
-from projections import ALL
-from projections.folding import Fold, touched
 from projections.memories import MEMORIES, contributions, states_by_name
 from projections.memories.cells import Cells, merge
 from projections.memories.declaration import RULES
 from projections.memories.render import Memory, render_all
+from tests.support.folds import Stored, cut, folded, live
 from tests.support.strategies import LEAD, PAYLOADS, arrived, event, histories
 
 NOW = "2026-03-21T00:00:00.000000Z"
-
-Stored = dict[Key, Row]
-
-
-def live(batches: Sequence[Sequence[LeadEvent]]) -> Stored:
-    """Fold batch after batch, each from rows as they were stored by the one before."""
-    stored: Stored = {}
-    for batch in batches:
-        loaded = {key: stored.get(key) for key in touched(ALL, batch)}
-        stored |= folded(batch, loaded)
-    return stored
-
-
-def folded(events: Sequence[LeadEvent], loaded: Mapping[Key, Row | None] | None = None) -> Stored:
-    """Fold from these rows, or from nothing."""
-    fold = Fold(ALL, LEAD, loaded)
-    for each in events:
-        fold.evolve(each)
-    return fold.rows()
 
 
 def in_order(events: Sequence[LeadEvent]) -> list[LeadEvent]:
@@ -59,11 +37,8 @@ def read(rows: Stored) -> list[Memory]:
 @given(histories(), st.data())
 def test_any_order_and_any_batching_end_in_the_same_rows(history: list[LeadEvent], data: Any):
     shuffled = arrived(data.draw(st.permutations(history)))
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(history)), max_size=5)))
-    edges = [0, *cuts, len(history)]
-    batches = [shuffled[low:high] for low, high in itertools.pairwise(edges)]
 
-    rows = live(batches)
+    rows = live(cut(data, shuffled))
 
     assert rows == folded(in_order(history))
     assert read(rows) == read(folded(history))
