@@ -202,7 +202,7 @@ def event(
         organization_id=ORGANIZATION,
         occurred_at=at,
         received_at="2026-03-21T00:00:00.000000Z",
-        source_type=KNOWN_SOURCES[source],
+        source_type=KNOWN_SOURCES.get(source, "INTERNAL"),
         source=source,
         schema_version=1,
         external_event_id=event_id,
