@@ -35,7 +35,7 @@ LOGGED: Final = frozenset(
         ),
         *("created", "duplicates", "conflicts", "rejected", "retried", "count", "leads", "events"),
         *("rows", "bytes", "adapter", "quarantine_id", "key_id", "projection", "fold_version"),
-        *("store", "host", "port", "variable", "workers", "kind"),
+        *("store", "host", "port", "variable", "workers", "kind", "lag_s"),
     )
 )
 """What may be written: closed words, numbers and identifiers that the service made itself."""

@@ -22,6 +22,9 @@ EMPTY: Final = b'{"object":"whatsapp_business_account","entry":[]}'
 _LONG: Final = timedelta(minutes=5)
 """After which somebody should look: the sweeper wakes a lead again after one minute."""
 
+_PUBLIC: Final = "from outside"
+_VERDICTS: Final = {200: Verdict.IGNORED, 202: Verdict.QUEUED, 401: Verdict.FORBIDDEN}
+
 Deliver = Callable[[bytes, str | None], Verdict | None]
 """(body, signature) → what comes of it on one way in; None if it does not get there."""
 
@@ -32,6 +35,15 @@ class Reachable(Protocol):
 
     def reach(self, account: str) -> str | None:
         """Return what is wrong with an account in a word; None if nothing is."""
+        ...
+
+
+@runtime_checkable
+class Knocks(Protocol):
+    """A channel that can play its provider, and deliver to a webhook over the network."""
+
+    def knock(self, url: str, body: bytes, signature: str | None) -> int | None:
+        """Return the status a delivery is answered, None if there is no answer."""
         ...
 
 
@@ -52,11 +64,13 @@ class ConversationDoctor:
         talks: what conversations need, wired.
         ways_in: how a delivery may come in, by a name: over HTTP, as an event of Lambda's.
         now: the clock.
+        public_url: where the webhook is said to be for everybody; it is knocked at.
     """
 
     talks: Talks
     ways_in: Mapping[str, Deliver]
     now: Clock
+    public_url: str | None = None
 
     def examine(self, organization_id: str) -> Iterator[Finding]:
         """Look at everything; one look that fails leaves the others theirs."""
@@ -91,9 +105,13 @@ class ConversationDoctor:
         """Deliver nothing to ourselves, signed and wrongly signed."""
         settings = self.talks.settings
         if not settings.accounts:
+            if self.public_url is not None:
+                hint = "Set LEADS_WHATSAPP_NUMBERS."
+                yield _wrong("webhook", "No WhatsApp number is set, so nobody delivers.", hint)
             return
         wrong = [*self._handshakes(settings)]
-        for way, deliver in self.ways_in.items():
+        ways_in = {**self.ways_in, **self._public()}
+        for way, deliver in ways_in.items():
             if settings.app_secrets:
                 signed = _sign(settings.app_secrets[0])
                 wrong += _unlike(way, "a signed delivery", deliver(EMPTY, signed), Verdict.IGNORED)
@@ -101,8 +119,17 @@ class ConversationDoctor:
                 wrong += _unlike(way, "a forged delivery", forged, Verdict.FORBIDDEN)
         yield from wrong
         if not wrong:
-            ways = ", ".join(self.ways_in)
+            ways = ", ".join(ways_in)
             yield _fine("webhook", f"answers the handshake, and tells signed from forged ({ways})")
+
+    def _public(self) -> dict[str, Deliver]:
+        """Return the way from outside, past whatever stands between: a firewall, a proxy."""
+        channel: object = self.talks.sends.channels.get("whatsapp")
+        url = self.public_url
+        if url is None or not isinstance(channel, Knocks):
+            return {}
+        knock = channel.knock
+        return {_PUBLIC: lambda body, signature: _VERDICTS.get(knock(url, body, signature) or 0)}
 
     def _handshakes(self, settings: ConversationSettings) -> Iterator[Finding]:
         token = settings.whatsapp_verify_token
@@ -212,7 +239,11 @@ def _unlike(way: str, what: str, got: Verdict | None, wanted: Verdict) -> list[F
     if got is wanted:
         return []
     told = got.value if got else "not taken at all"
-    return [_wrong("webhook", f"{what.capitalize()} is {told}, not {wanted.value} ({way}).")]
+    detail = f"{what.capitalize()} is {told}, not {wanted.value} ({way})."
+    if way != _PUBLIC:
+        return [_wrong("webhook", detail)]
+    hint = "See the URL, and what stands before the service: a firewall or a proxy may eat it."
+    return [_wrong("webhook", detail, hint)]
 
 
 def _sign(secret: bytes) -> str:

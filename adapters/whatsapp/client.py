@@ -139,6 +139,19 @@ class WhatsAppChannel:
             return "unreachable"
         return _unfit(answer.status_code, decode(answer.content[:_MAX_ANSWER_BYTES]), account)
 
+    def knock(self, url: str, body: bytes, signature: str | None) -> int | None:
+        """Deliver to a webhook as WhatsApp does; return the status, None if none came."""
+        headers = {"Content-Type": "application/json"}
+        if signature is not None:
+            headers["X-Hub-Signature-256"] = signature
+        try:
+            answer = self._http.post(
+                url, content=body, headers=headers, timeout=httpx.Timeout(REACH_S)
+            )
+        except (*_NO_REQUEST, httpx.HTTPError):
+            return None
+        return answer.status_code
+
     def _post(self, account: str, body: dict[str, Any], timeout: httpx.Timeout) -> _Answer:
         with self._http.stream(
             "POST",

@@ -39,6 +39,10 @@ class PacedChannel:
         """See `WhatsAppChannel.reach`."""
         return self.channel.reach(account)
 
+    def knock(self, url: str, body: bytes, signature: str | None) -> int | None:
+        """See `WhatsAppChannel.knock`."""
+        return self.channel.knock(url, body, signature)
+
     def close(self) -> None:
         """Close what connections are open."""
         self.channel.close()

@@ -7,8 +7,9 @@ from typing import Final, Protocol
 
 import structlog
 
-from domain.conversation.inbound import Item
+from domain.conversation.inbound import InboundMessage, Item
 from domain.errors import Rejected
+from domain.instants import to_datetime
 from domain.ports.effects import Clock
 from handlers.conversations.receiving import Keep, Received, Receiving
 
@@ -82,10 +83,11 @@ class Webhook:
         """
         if len(raw) > MAX_BODY_BYTES:
             return Verdict.TOO_LARGE
+        now = self.now()
         if not self.adapter.verify(raw, signature):
             structlog.get_logger().warning("signature_rejected", bytes=len(raw))
             return Verdict.FORBIDDEN
-        delivered = self.adapter.parse(raw, self.now())
+        delivered = self.adapter.parse(raw, now)
         if delivered.problem is not None:
             return self._unreadable(raw, delivered.problem)
         received = self._received(delivered.items)
@@ -97,6 +99,7 @@ class Webhook:
             duplicates=sum(each.outcome == "duplicate" for each in received),
             rejected=sum(each.outcome == "quarantined" for each in received),
             retried=sum(each.outcome == "retry" for each in received),
+            lag_s=_lag_s(delivered.items, now),
         )
         return _worst(received)
 
@@ -120,6 +123,17 @@ class Webhook:
             reason = Rejected("A signed body is not JSON.")
             self.keep(organization_id, raw[:_KEPT_BYTES], reason, "webhook")
         return Verdict.IGNORED
+
+
+def _lag_s(items: list[Item], now: str) -> float | None:
+    """Return how long ago the oldest message was said, None if there is none.
+
+    It grows where deliveries are held up, or eaten and delivered again.
+    """
+    said = [each.occurred_at for each in items if isinstance(each, InboundMessage)]
+    if not said:
+        return None
+    return (to_datetime(now) - to_datetime(min(said))).total_seconds()
 
 
 def _worst(received: list[Received]) -> Verdict:

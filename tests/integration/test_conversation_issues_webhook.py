@@ -13,6 +13,7 @@ from domain.errors import Unavailable
 from handlers.entrypoints.lambdas import queue, webhook
 from handlers.entrypoints.lambdas.container import container
 from tests.support.deliveries import (
+    ACCOUNT,
     ROUTE,
     SETTINGS,
     delivery,
@@ -22,6 +23,7 @@ from tests.support.deliveries import (
     talking,
     text,
 )
+from tests.support.http_server import Reply, http_server
 from tests.support.lambdas import cold_containers, failed, signed_header, sqs, v2
 
 HELLO = delivery(text("wamid.A", "Oi"))
@@ -165,6 +167,42 @@ def test_issue_zeptoclaw_317_only_a_desk_takes_what_is_unsigned(tmp_path):
 def test_issue_zeptoclaw_317_a_desk_with_a_secret_is_no_desk(tmp_path):
     with talking(tmp_path, LEADS_ENV="dev") as service:
         assert service.http.post(ROUTE, content=HELLO).status_code == 401
+
+
+# Row 47: chatwoot#13556.
+@pytest.mark.parametrize(
+    ("firewall", "told"),
+    [
+        (Reply(403, b"<html>blocked</html>"), "not taken at all"),
+        (Reply(200, b"<html>welcome</html>"), "A forged delivery is ignored"),
+        (Reply(reset=True), "not taken at all"),
+    ],
+)
+def test_issue_chatwoot_13556_a_firewall_that_eats_deliveries_is_found(leads, firewall, told):
+    number = Reply(body={"id": ACCOUNT})
+    with http_server(number) as graph, http_server(firewall) as outside:
+        settings = {**SETTINGS, "LEADS_WHATSAPP_TOKEN": "x", "LEADS_WHATSAPP_URL": graph.url}
+        leads("keys", "create")
+        blind = leads("doctor", "--json", env=settings)
+        sighted = leads("doctor", "--json", "--webhook", f"{outside.url}{ROUTE}", env=settings)
+
+    assert (blind.code, sighted.code) == (0, 4)
+    [found, *_] = [each for each in sighted.document["checks"] if each["check"] == "webhook"]
+    assert told in found["detail"]
+    assert "firewall" in found["hint"]
+
+
+def test_issue_chatwoot_13556_a_webhook_that_is_reached_is_well(leads, tmp_path):
+    (tmp_path / "service").mkdir()
+    with talking(tmp_path / "service") as service, http_server(Reply(body={"id": ACCOUNT})) as own:
+        settings = {**SETTINGS, "LEADS_WHATSAPP_TOKEN": "x", "LEADS_WHATSAPP_URL": own.url}
+        leads("keys", "create")
+        url = f"{service.http.base_url}{ROUTE}"
+        answer = leads("doctor", "--json", "--webhook", url, env=settings)
+
+        assert answer.code == 0
+        assert "from outside" in answer.out
+        assert service.leads() == []
 
 
 # Row 45: aws-powertools/powertools-lambda-python#2981, powertools-lambda-java#1140.

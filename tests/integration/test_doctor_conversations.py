@@ -81,9 +81,11 @@ def test_no_number_means_that_nobody_is_asked(leads, env):
     with http_server() as graph:
         used = env | {"LEADS_WHATSAPP_URL": graph.url, "LEADS_WHATSAPP_NUMBERS": ""}
         answer = leads("doctor", "--json", env=used)
+        asked = leads("doctor", "--json", "--webhook", graph.url, env=used)
 
     assert answer.code == 0
     assert {"graph", "webhook"}.isdisjoint(checks(answer))
+    assert (asked.code, checks(asked)["webhook"]["state"]) == (4, "wrong")
     assert graph.asked == []
 
 

@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from domain.errors import Unavailable
 from handlers.conversations.webhook import MAX_BODY_BYTES
@@ -16,6 +17,7 @@ from tests.support.deliveries import (
     failing_log,
     signature,
     signed,
+    stamp,
     status,
     talking,
     text,
@@ -62,6 +64,16 @@ def test_another_handshake_is_not_ours_to_answer(service, changes):
 
     assert answer.status_code == 403
     assert changes.get("hub.challenge", "1158201444") not in answer.text
+
+
+def test_how_late_a_delivery_is_is_logged(service):
+    said = delivery(text("wamid.A", timestamp=stamp("2026-03-20T11:58:30.000000Z")))
+    with capture_logs() as logs:
+        service.post(said)
+        service.post(delivery(statuses=[status("wamid.B", "read")]))
+
+    lags = [each["lag_s"] for each in logs if each["event"] == "webhook_received"]
+    assert lags == [90.0, None]
 
 
 def test_a_message_is_queued_and_answered(service):

@@ -1,6 +1,6 @@
 """The command that says whether everything is as it should be."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -33,7 +33,16 @@ def register(program: typer.Typer) -> None:
     command(program, "doctor", panel=PANEL)(doctor)
 
 
-def doctor(session: Session) -> int:
+def doctor(
+    session: Session,
+    webhook: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Where WhatsApp delivers to: it is delivered nothing, signed and forged.",
+        ),
+    ] = None,
+) -> int:
     """Say whether everything is as it should be.
 
     Looks at the settings, the store, lagging views, the quarantine, the disk and conversations.
@@ -43,14 +52,14 @@ def doctor(session: Session) -> int:
     """
     findings = [
         {"check": each.check, "state": each.state, "detail": each.detail, "hint": each.hint}
-        for each in _findings(session)
+        for each in _findings(session, webhook)
     ]
     code = _exit_code(findings)
     session.out.listing("checks", findings, _COLUMNS, healthy=code == EXIT_OK)
     return code
 
 
-def _findings(session: Session) -> "Iterator[Finding]":
+def _findings(session: Session, webhook: str | None) -> "Iterator[Finding]":
     from handlers.doctor import Doctor, Finding, examine_disk, examine_settings
 
     try:
@@ -74,10 +83,10 @@ def _findings(session: Session) -> "Iterator[Finding]":
         return
     own = Doctor(app.maintenance, app.table, app.quarantine, app.now, app.new_id)
     yield from own.examine(session.organization)
-    yield from _conversations(session, app)
+    yield from _conversations(session, app, webhook)
 
 
-def _conversations(session: Session, app: "App") -> "Iterator[Finding]":
+def _conversations(session: Session, app: "App", webhook: str | None) -> "Iterator[Finding]":
     from handlers.bootstrap import build_talks
     from handlers.conversation_doctor import ConversationDoctor
     from handlers.doctor import Finding
@@ -91,7 +100,9 @@ def _conversations(session: Session, app: "App") -> "Iterator[Finding]":
             yield Finding(check="channels", state="wrong", detail=text, hint=error.hint)
         return
     try:
-        doctor = ConversationDoctor(talks=talks, ways_in=_ways_in(talks), now=app.now)
+        doctor = ConversationDoctor(
+            talks=talks, ways_in=_ways_in(talks), now=app.now, public_url=webhook
+        )
         yield from doctor.examine(session.organization)
     finally:
         talks.close()
