@@ -123,6 +123,35 @@ def sessions_in(organization_id: str, state: str) -> str:
     return f"{organization_id}#STATE#{state}"
 
 
+CRM_SYNC: Final = "CRM_SYNC#"
+"""Prefix of the partitions of the CRM mirror, one a session (seed 001)."""
+
+
+def crm_sync(session_id: str) -> Key:
+    """The mirror of one session in the CRM."""
+    return Key(f"{CRM_SYNC}{session_id}", "META")
+
+
+def crm_lease(session_id: str) -> Key:
+    """Held by the worker that is at a session's mirror. Ephemeral."""
+    return Key(f"{CRM_SYNC}{session_id}", "LEASE")
+
+
+def crm_statuses(organization_id: str, status: str) -> str:
+    """GSI1 PK that lists mirrors of one status by when they are due: `list_status`."""
+    return f"{organization_id}#CRM_SYNC#{status}"
+
+
+def crm_control(organization_id: str) -> Key:
+    """Whether an organization's account of the CRM is paused, for every worker to see."""
+    return Key(f"{organization_id}#CRM_CONTROL", "META")
+
+
+def crm_deal(organization_id: str, deal_id: str) -> str:
+    """The log's PK that lets one deal be one session's. Claimed once, never rewritten."""
+    return f"CRM_DEAL#{organization_id}#{deal_id}"
+
+
 def demands(organization_id: str) -> str:
     """PK of what was asked for and is not sold, in the order it was asked."""
     return f"{organization_id}#DEMAND#OOP"

@@ -12,6 +12,7 @@ from typing import Any, Final
 from domain.catalog import (
     commerce,
     conversation,
+    crm,
     engagement,
     handoff,
     identity,
@@ -44,6 +45,7 @@ __all__ = [
 FAMILIES: Final = (
     commerce,
     conversation,
+    crm,
     engagement,
     handoff,
     identity,

@@ -4,10 +4,13 @@ from typing import Annotated
 
 from domain.catalog._declare import Payload, event
 from domain.catalog._fields import (
+    OURS,
     Channel,
     Context,
     ConversationId,
     Count,
+    Id,
+    Name,
     Probability,
     Text,
     Word,
@@ -26,6 +29,12 @@ class ConversationStarted(Payload):
     session_id: SessionId | None = None
     channel_account: Account | None = None
     replaces_session_id: SessionId | None = None
+    reply_to: (
+        Annotated[Id, describe("Where the lead is written to.", "551155550142"), OURS] | None
+    ) = None
+    contact_name: (
+        Annotated[Name, describe("What the contact calls itself.", "Ana Exemplo"), OURS] | None
+    ) = None
 
 
 @event("conversation_ended", category="Conversation")

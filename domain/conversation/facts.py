@@ -68,7 +68,14 @@ class Facts:
         )
 
     def session_started(
-        self, session_id: str, channel: str, account: str, replaces: str | None = None
+        self,
+        session_id: str,
+        channel: str,
+        account: str,
+        replaces: str | None = None,
+        *,
+        reply_to: str = "",
+        contact_name: str | None = None,
     ) -> NewEvent:
         """Open a session."""
         return self.fact(
@@ -80,6 +87,8 @@ class Facts:
             conversation_id=session_id,
             channel_account=account or None,
             replaces_session_id=replaces,
+            reply_to=reply_to or None,
+            contact_name=contact_name or None,
         )
 
     def session_ended(

@@ -140,7 +140,13 @@ def _session(
 
     Two numbers of a business never share a session, nor do two people behind one number.
     """
-    started = facts.session_started(new_session, item.channel, item.account)
+    started = facts.session_started(
+        new_session,
+        item.channel,
+        item.account,
+        reply_to=item.reply_to,
+        contact_name=item.contact_name,
+    )
     if thread is None or thread.active_session_id is None:
         return [started], new_session
     if _is_somebody_else(thread, item):

@@ -78,7 +78,11 @@ def try_put_agent_result(
     if answer.code == Code.NEW_SUBJECT:
         session_id = scene.new_session
         started = facts.session_started(
-            session_id, session.channel, thread.account, turn.session_id
+            session_id,
+            session.channel,
+            thread.account,
+            turn.session_id,
+            reply_to=thread.reply_to,
         )
         opening = [ending(thread, facts, "replaced"), started]
     completed = _completed(

@@ -4,10 +4,15 @@ Projections cannot import this module (an import contract), so a replay can neit
 depend on when or where it runs.
 """
 
-from typing import NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple, Protocol
 
 from domain.conversation.delivery import OutboundText, SendResult
 from domain.conversation.model import ModelAnswer, ModelRequest
+from domain.crm.replies import Pipeline, Reply
+
+ContactKey = Literal["id", "phone_key", "email"]
+DealKey = Literal["id", "key"]
 
 
 class Clock(Protocol):
@@ -71,4 +76,56 @@ class Model(Protocol):
             ModelRefused: it will not answer; asking again is useless.
             ModelUnavailable: no answer came.
         """
+        ...
+
+
+class Crm(Protocol):
+    """One account of a CRM. Each method is one request (a search may page), never retried inside.
+
+    Never raises for what the CRM answers or for the network: the reply says it. Property names are
+    the logical ones of `Remote`; the adapter knows what they are called there.
+    """
+
+    def find_contact(self, *, by: ContactKey, value: str) -> Reply:
+        """Read one contact by its id, its unique phone key or its e-mail."""
+        ...
+
+    def search_contacts(self, phones: Sequence[str]) -> Reply:
+        """Search contacts by phone; over-inclusive and late, so verify what is found."""
+        ...
+
+    def create_contact(self, properties: Mapping[str, str]) -> Reply:
+        """Create a contact. `phone_key` is unique where the account has that property."""
+        ...
+
+    def update_contact(self, contact_id: str, properties: Mapping[str, str]) -> Reply:
+        """Change properties of a contact; those not named stay."""
+        ...
+
+    def find_deal(self, *, by: DealKey, value: str, archived: bool = False) -> Reply:
+        """Read one deal by its id or its unique key, with the contacts it is associated with."""
+        ...
+
+    def find_deals(self, keys: Sequence[str], *, archived: bool = False) -> Reply:
+        """Read many deals by their unique keys, 100 a request; what is not there is missing."""
+        ...
+
+    def create_deal(self, properties: Mapping[str, str], contact_id: str) -> Reply:
+        """Create a deal with its contact. `key` is unique where the account has that property."""
+        ...
+
+    def update_deal(self, deal_id: str, properties: Mapping[str, str]) -> Reply:
+        """Change properties of a deal; those not named stay."""
+        ...
+
+    def associate(self, deal_id: str, contact_id: str) -> Reply:
+        """Associate a deal with a contact; doing it twice changes nothing."""
+        ...
+
+    def pipeline(self) -> Pipeline:
+        """Return the stages of the pipeline deals are created in."""
+        ...
+
+    def has_unique_key(self, of: Literal["deal", "contact"]) -> bool | Reply:
+        """Tell whether the account has our unique property; the reply says why that is unknown."""
         ...

@@ -174,8 +174,8 @@ class Worker:
             ]
             return decided
 
-        row = keys.session(lead, turn.session_id)
-        recorded = self.deciding.record(organization_id, lead, decide, wanted=[row])
+        rows = [keys.session(lead, turn.session_id), keys.crm_sync(turn.session_id)]
+        recorded = self.deciding.record(organization_id, lead, decide, wanted=rows)
         if not recorded.events:
             return None
         for licence in licences:

@@ -74,6 +74,11 @@ def test_the_types_of_the_seed_and_our_own_are_declared():
             *("reply_queued", "reply_sending", "reply_sent", "reply_failed"),
             *("reply_uncertain", "reply_dropped"),
         },
+        "CRM": {
+            *("crm_contact_linked", "crm_deal_creation_started", "crm_deal_linked"),
+            *("crm_revision_confirmed", "crm_sync_deferred", "crm_sync_blocked"),
+            *("crm_sync_uncertain", "crm_sync_reconciled", "crm_operator_action"),
+        },
         "Handoff": {
             *("handoff_requested", "handoff_claimed", "handoff_released", "handoff_returned"),
             *("handoff_renotified", "out_of_portfolio_requested"),
