@@ -1,11 +1,9 @@
 """Recording what a decision yields: decided on one moment, committed whole or not at all."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 from domain.errors import (
-    Conflict,
     LimitExceeded,
     NotFound,
     Outage,
@@ -14,9 +12,9 @@ from domain.errors import (
     Uncertain,
     ViewBroken,
 )
-from domain.event import Address, LeadEvent, NewEvent
+from domain.event import LeadEvent, NewEvent
 from domain.keys import Key
-from domain.records import Check, Commit, Head, Identity, Receipt, Refused, Row
+from domain.records import Commit, Head, Identity, Receipt, Refused
 from projections.addressing import Addressee, Found
 from projections.committing import (
     commit_alone,
@@ -25,68 +23,16 @@ from projections.committing import (
     rows_follow,
 )
 from projections.committing import ground as rows_of
+from projections.decision import CheckFailed, ClaimTaken, Command, Decision, Recorded
 from projections.folding import current, touched
-from projections.projection import NeedRow, Projection
+from projections.projection import NeedRow
 from projections.reading import ROUNDS, Ground, Reader
 
 Put = Callable[[Sequence[LeadEvent], Commit], None]
 Claims = tuple[tuple[Receipt, ...], tuple[Identity, ...]]
 
 
-class Command(NamedTuple):
-    """What a decision answers to: the receipt key of its first fact, and what was asked.
-
-    The fingerprint is of the request, not of the fact: what is decided may differ between tries.
-    """
-
-    key: str
-    fingerprint: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """A decision to make about one lead.
-
-    Args:
-        lead: whose. Empty where `address` finds the lead, or makes it in the same commit.
-        decide: from one moment's states, the facts to record; pure, may be called several times.
-        stands_on: the projections whose states it reads; a bug in another must not silence it.
-        keys: rows it reads. Reading another one asks for it and decides again.
-        foreseen: facts it may yield: the rows they touch are read in the same round trip.
-        checks: conditions on records that must hold at the very moment of the commit.
-    """
-
-    organization_id: str
-    lead: str = ""
-    address: Address | None = None
-    decide: Callable[[Ground], Sequence[NewEvent]]
-    stands_on: Sequence[Projection]
-    keys: Sequence[Key] | Callable[[str], Sequence[Key]] = ()
-    foreseen: Sequence[NewEvent] = ()
-    command: Command | None = None
-    checks: Sequence[Check] = ()
-
-
-class CheckFailed(Conflict):
-    """A record that the decision depends on stands otherwise now; nothing was recorded."""
-
-    code = "conversation_state_changed"
-    title = "The conversation changed meanwhile"
-
-
-class Recorded(NamedTuple):
-    """What became of a decision.
-
-    `events` were recorded by this call. `receipt` is that of the command, also when an earlier
-    call recorded it (then `events` is empty); None if nothing was ever recorded for it. `lead` is
-    whose it is, also where only an address was known. `rows` are the view rows of this call's
-    commit, as it left them; empty where the events went alone.
-    """
-
-    events: tuple[LeadEvent, ...]
-    receipt: Receipt | None
-    lead: str = ""
-    rows: tuple[Row, ...] = ()
+__all__ = ["CheckFailed", "ClaimTaken", "Command", "Decision", "Recorded", "Recording"]
 
 
 class Recording:
@@ -101,6 +47,7 @@ class Recording:
         self._nonce = nonce
         self._addressee = addressee
         self._found = Found(decision.lead)
+        self._claims: tuple[Identity, ...] = ()
         self._asked: list[Key] = []
         self._taken: set[str] = set()
         self._tries: dict[tuple[str, int], Recorded] = {}
@@ -110,6 +57,7 @@ class Recording:
 
         Raises:
             CheckFailed: one of its checks does not hold.
+            ClaimTaken: a name it claims is somebody else's.
             Rejected: a fact it insists on was recorded before by something else.
             ViewBroken: a projection it stands on cannot read an event.
             Unavailable: other writers were faster every time, or the store cannot answer.
@@ -125,7 +73,7 @@ class Recording:
                 recorded = self._own(refused.receipts)
                 error = faster
                 if recorded is None and refused.checks:
-                    raise _check_failed() from None
+                    raise CheckFailed.of_a_check() from None
             except (Unavailable, Uncertain) as failure:
                 # What may have been written stays in doubt until the store refuses a later try.
                 error = error if isinstance(error, Uncertain) else failure
@@ -158,7 +106,18 @@ class Recording:
         if not facts:
             return Recorded((), None, self._found.lead)
         self._refuse_taken(facts)
+        self._claims = self._still_to_claim()
         return self._commit(ground, [*facts, *self._of_the_address(ground, facts[0])])
+
+    def _still_to_claim(self) -> tuple[Identity, ...]:
+        """Return the claims of the decision that nobody made yet."""
+        wanted = self._decision.claims
+        if not wanted:
+            return ()
+        claimed = self._reader.recorder.resolve([each.key for each in wanted])
+        if any(claimed.get(each.key, each.lead) != each.lead for each in wanted):
+            raise ClaimTaken.by_another()
+        return tuple(each for each in wanted if each.key not in claimed)
 
     def _ground(self) -> Ground:
         """Look once, at everything the decision reads and everything it is likely to write."""
@@ -194,7 +153,7 @@ class Recording:
         receipts = tuple(
             self._receipt(fact, event) for fact, event in zip(facts, events, strict=True)
         )
-        claims = (receipts, self._found.claims)
+        claims = (receipts, (*self._found.claims, *self._claims))
         commit = self._with_rows(ground, head, events, claims)
         alone = self._checked(commit_alone(head, events, claims))
         rows = tuple(commit.puts) if commit else ()
@@ -286,8 +245,3 @@ class Recording:
         key, command = fact.receipt_key, self._decision.command
         stated = command.fingerprint if command and command.key == key else fact.fingerprint
         return Receipt(key, event.lead, event.event_id, event.sequence, self._nonce, stated)
-
-
-def _check_failed() -> CheckFailed:
-    message = "A record this decision depends on has changed."
-    return CheckFailed(message, hint="Look at what stands and decide again; nothing was recorded.")

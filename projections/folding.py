@@ -149,10 +149,12 @@ def compare(stored: Mapping[Key, Row], expected: Mapping[Key, Row]) -> list[Diff
 
 
 def identities_of(event: LeadEvent) -> list[Identity]:
-    """Return the address claims that an event of our own records, else nothing.
+    """Return what an event of our own claims: addresses for a lead, a deal for a session.
 
     Other sources may report what they like under that type; it claims nothing.
     """
+    if event.event_type == "crm_deal_linked" and "sessionId" in event.payload:
+        return [deal_claim(event.organization_id, event.payload)]
     if event.event_type != "identity_linked" or event.source != OUR_SOURCE:
         return []
     channel = event.payload["channel"]
@@ -160,6 +162,11 @@ def identities_of(event: LeadEvent) -> list[Identity]:
     return [
         Identity(keys.identity(event.organization_id, channel, name), event.lead) for name in names
     ]
+
+
+def deal_claim(organization_id: str, link: Mapping[str, Any]) -> Identity:
+    """Return the claim of a deal by a session: no other session may ever be the same deal."""
+    return Identity(keys.crm_deal(organization_id, link["dealId"]), link["sessionId"])
 
 
 def _fields(key: Key, old: dict[str, Any], new: dict[str, Any]) -> Iterable[Difference]:
