@@ -6,14 +6,13 @@ from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+from handlers.simulators.server import JSON, Reply, Request
 from handlers.simulators.whatsapp.people import JsonObject
-from handlers.simulators.whatsapp.server import JSON, Reply, Request
 from handlers.simulators.whatsapp.world import World
 
 ROOT: Final = "/_simulator"
 
 _PHONES: Final = f"{ROOT}/phones/"
-_LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 Say = Callable[[str, str, str | None], str]
 
@@ -33,7 +32,7 @@ class Control:
     def answer(self, request: Request) -> Reply:
         """Answer one request; a page of a foreign site gets nothing done."""
         path = urlsplit(request.path).path
-        if not _is_local(request):
+        if not request.is_local:
             return _json({"error": "Only this machine may ask."}, HTTPStatus.FORBIDDEN)
         if (request.method, path) == ("POST", f"{ROOT}/say"):
             return self._take(request)
@@ -75,15 +74,6 @@ class Control:
                 "givenUp": world.webhooks.given_up,
             },
         }
-
-
-def _is_local(request: Request) -> bool:
-    # A name of its own that resolves to this machine is how a foreign page would get here.
-    try:
-        host = urlsplit(f"//{request.headers.get('host', '')}").hostname
-    except ValueError:
-        return False
-    return host in _LOOPBACK
 
 
 def _document(body: bytes) -> dict[str, Any]:

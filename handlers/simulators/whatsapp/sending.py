@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final
 
 from domain import instants
+from handlers.simulators.server import Reply, Request
 from handlers.simulators.whatsapp import graph, statuses
 from handlers.simulators.whatsapp.faults import (
     Break,
@@ -22,7 +23,6 @@ from handlers.simulators.whatsapp.faults import (
 from handlers.simulators.whatsapp.graph import ReadRequest, Refused, TextRequest
 from handlers.simulators.whatsapp.people import JsonObject, Number, Person
 from handlers.simulators.whatsapp.phones import Read, Received
-from handlers.simulators.whatsapp.server import Reply, Request
 from handlers.simulators.whatsapp.statuses import Sent
 from handlers.simulators.whatsapp.world import World
 

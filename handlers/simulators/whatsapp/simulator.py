@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from domain.ports.effects import Clock
+from handlers.simulators.server import Reply, Request, Server
 from handlers.simulators.whatsapp import control, graph, shapes
 from handlers.simulators.whatsapp.control import Control
 from handlers.simulators.whatsapp.customer import Customer
@@ -16,7 +17,6 @@ from handlers.simulators.whatsapp.people import JsonObject, Number, Person
 from handlers.simulators.whatsapp.phones import Phones, Read, Received
 from handlers.simulators.whatsapp.posting import Answer
 from handlers.simulators.whatsapp.sending import Sending
-from handlers.simulators.whatsapp.server import Reply, Request, Server
 from handlers.simulators.whatsapp.webhooks import Posted
 from handlers.simulators.whatsapp.world import Setup, World
 

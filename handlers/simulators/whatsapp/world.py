@@ -10,10 +10,10 @@ from typing import Final
 
 from domain import instants
 from domain.ports.effects import Clock
+from handlers.simulators.dice import Dice
 from handlers.simulators.whatsapp.agenda import Agenda
 from handlers.simulators.whatsapp.envelopes import Change
 from handlers.simulators.whatsapp.faults import (
-    Dice,
     Faults,
     Script,
     SendFault,

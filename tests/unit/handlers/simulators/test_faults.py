@@ -3,8 +3,9 @@ from random import Random
 
 import pytest
 
+from handlers.simulators.dice import Dice
 from handlers.simulators.whatsapp import PRESETS, Break, Faults, LoseReply, Refuse
-from handlers.simulators.whatsapp.faults import Dice, Script
+from handlers.simulators.whatsapp.faults import Script
 
 MANY = PRESETS["many"]
 
