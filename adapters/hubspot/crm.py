@@ -35,6 +35,7 @@ class HubSpotCrm:
         self._client = client
         self._requests = Requests(Paths(version))
         self._pipeline = pipeline
+        self._descriptions = description.Descriptions()
 
     def close(self) -> None:
         """Close what connections are open."""
@@ -64,7 +65,10 @@ class HubSpotCrm:
 
     def find_deal(self, *, by: DealKey, value: str, archived: bool = False) -> Reply:
         """See `Crm.find_deal`."""
-        return self._one("deal", self._requests.find("deal", by, value, archived=archived))
+        reply = self._one("deal", self._requests.find("deal", by, value, archived=archived))
+        if reply.record is not None:
+            self._descriptions.remember(reply.record.id, reply.record.properties)
+        return reply
 
     def find_deals(self, keys: Sequence[str], *, archived: bool = False) -> Reply:
         """See `Crm.find_deals`. Contacts are not told, and no record is if one request failed."""
@@ -88,17 +92,13 @@ class HubSpotCrm:
     def update_deal(self, deal_id: str, properties: Mapping[str, str]) -> Reply:
         """See `Crm.update_deal`.
 
-        What shares the description is written whole: if only a part of it is given, the rest is
-        read first, which is one request more.
+        Segment, intent and notes share one property there. Those of them that are not named stay as
+        they were read last, which costs one request more if that was not by `find_deal` just now.
         """
-        named = [name for name in description.PARTS if name in properties]
-        if named and len(named) < len(description.PARTS):
-            read = self.find_deal(by="id", value=deal_id)
-            if read.record is None:
-                return read
-            kept = {name: read.record.properties.get(name, "") for name in description.PARTS}
-            properties = {**kept, **properties}
-        values = self._values("deal", properties)
+        whole = self._with_its_description(deal_id, properties)
+        if isinstance(whole, Reply):
+            return whole
+        values = self._values("deal", whole)
         if values is None:
             return not_made()
         return self._one("deal", self._requests.update("deal", deal_id, values))
@@ -123,6 +123,20 @@ class HubSpotCrm:
         if isinstance(answer, Reply):
             return False if answer.kind is Kind.ABSENT else answer
         return records.is_unique(answer, of)
+
+    def _with_its_description(
+        self, deal_id: str, named: Mapping[str, str]
+    ) -> Mapping[str, str] | Reply:
+        parts = [name for name in description.PARTS if name in named]
+        kept = self._descriptions.take(deal_id) if parts else {}
+        if len(parts) in {0, len(description.PARTS)}:
+            return named
+        if kept is None:
+            read = self.find_deal(by="id", value=deal_id)
+            if read.record is None:
+                return read
+            kept = self._descriptions.take(read.record.id) or {}
+        return {**kept, **named}
 
     def _values(self, kind: ObjectKind, named: Mapping[str, str]) -> dict[str, str] | None:
         if not properties.are_known(kind, named):

@@ -1,5 +1,6 @@
 """What is known of a deal beside its name, as lines of its description that people read."""
 
+import threading
 from collections.abc import Mapping
 from typing import Final
 
@@ -8,6 +9,32 @@ PARTS: Final = ("segment", "intent", "notes")
 
 _LABELS: Final = {"segment": "Segmento", "intent": "Intenção"}
 _NOTES: Final = "Anotações:"
+_REMEMBERED: Final = 1_000
+"""Deals; who reads before writing needs the last one only."""
+
+
+class Descriptions:
+    """What the descriptions said that were read last, until each is written over. For threads too.
+
+    A part is written with the others, and who writes has just read: so nothing is read twice.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._parts: dict[str, dict[str, str]] = {}
+
+    def remember(self, deal_id: str, properties: Mapping[str, str]) -> None:
+        """Take in what a whole reading of a deal says."""
+        with self._lock:
+            self._parts.pop(deal_id, None)
+            self._parts[deal_id] = {name: properties.get(name, "") for name in PARTS}
+            while len(self._parts) > _REMEMBERED:
+                del self._parts[next(iter(self._parts))]
+
+    def take(self, deal_id: str) -> dict[str, str] | None:
+        """Return the parts of a description that was read, once; None if it must be read."""
+        with self._lock:
+            return self._parts.pop(deal_id, None)
 
 
 def written(parts: Mapping[str, str]) -> str:
