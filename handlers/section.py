@@ -26,6 +26,15 @@ _OF_THE_TESTS: Final = "LEADS_TEST_"
 _SEED_NAMES: Final = {
     "dynamodb_table": "DYNAMODB_TABLE",
     "handoff_operator_availability_ttl_hours": "HANDOFF_OPERATOR_AVAILABILITY_TTL_HOURS",
+    **{
+        name: name.upper()
+        for name in (
+            *("hubspot_enabled", "hubspot_token", "hubspot_pipeline", "hubspot_timeout_seconds"),
+            *("hubspot_stage_novo_lead", "hubspot_stage_em_triagem", "hubspot_stage_finalizado"),
+            *("hubspot_stage_atendimento_humano", "hubspot_stage_perdido", "hubspot_retry_max"),
+            *("hubspot_url", "hubspot_version"),
+        )
+    },
 }
 """Settings whose variable keeps the name it has in the seeds."""
 

@@ -7,14 +7,17 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from handlers.conversation_settings import ConversationSettings
+from handlers.crm_settings import CrmSettings
 from handlers.section import FILE, Section, Shown, read_section, variable
 
 __all__ = [
     "FILE",
     "ConversationSettings",
+    "CrmSettings",
     "Settings",
     "Shown",
     "read_conversation_settings",
+    "read_crm_settings",
     "read_settings",
     "variable",
 ]
@@ -106,3 +109,10 @@ def read_conversation_settings(
 ) -> ConversationSettings:
     """Return the settings of conversations; see `read_section`."""
     return read_section(ConversationSettings, environ, file=file, **flags)
+
+
+def read_crm_settings(
+    environ: Mapping[str, str] | None = None, *, file: Path = FILE, **flags: Any
+) -> CrmSettings:
+    """Return the settings of the CRM's mirror; see `read_section`."""
+    return read_section(CrmSettings, environ, file=file, **flags)

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from handlers.section import Section, variable
-from handlers.settings import ConversationSettings, Settings
+from handlers.settings import ConversationSettings, CrmSettings, Settings
 
 PAGE: Final = Path(__file__).parents[1] / "README.md"
 BEGIN: Final = "<!-- settings: python -m handlers.settings_table --write -->\n"
@@ -18,6 +18,7 @@ END: Final = "<!-- end of settings -->\n"
 SECTIONS: Final[dict[str, type[Section]]] = {
     "The service": Settings,
     "Conversations": ConversationSettings,
+    "The CRM": CrmSettings,
 }
 
 
