@@ -15,8 +15,9 @@ from domain.instants import shift
 MESSAGING: Final = "messaging_service"
 AGENTS: Final = "ai_agents_service"
 OPERATORS: Final = "operator_console"
+CRM: Final = "crm_sync"
 
-_OUR_SOURCES: Final[dict[str, SourceType]] = {OPERATORS: "INTERNAL"}
+_OUR_SOURCES: Final[dict[str, SourceType]] = {OPERATORS: "INTERNAL", CRM: "INTERNAL"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,8 @@ class CrmSync:
 
     Without a status nothing was published yet: a session in NEW has no deal. `creation_started` is
     the marker that a deal may exist; it stands before the request goes out and goes only when it is
-    known what became of it. `remote` is what we last wrote and people had not changed.
+    known what became of it. `remote` is what was asserted last, by `contact.…` and `deal.…`: what we
+    wrote, found as it should be, or left to people who hold it otherwise.
     """
 
     session_id: str
