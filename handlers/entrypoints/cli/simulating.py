@@ -1,4 +1,4 @@
-"""The command that plays WhatsApp on this machine, for who has no account to try it with."""
+"""The commands that play other services on this machine, for who has no account to try them with."""
 
 import sys
 import threading
@@ -12,6 +12,7 @@ from handlers.entrypoints.cli.command import command
 from handlers.entrypoints.cli.helping import HelpedGroup
 from handlers.entrypoints.cli.output import Form, printable
 from handlers.entrypoints.cli.session import Session
+from handlers.entrypoints.cli.simulating_crm import hubspot
 from handlers.entrypoints.outcomes import EXIT_OK, EXIT_PARTIAL
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def register(program: typer.Typer) -> None:
     group = typer.Typer(cls=HelpedGroup, help=text, no_args_is_help=True)
     program.add_typer(group, name="simulate", rich_help_panel=PANEL)
     command(group, "whatsapp")(whatsapp)
+    command(group, "hubspot")(hubspot)
 
 
 def whatsapp(

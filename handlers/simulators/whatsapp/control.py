@@ -1,16 +1,14 @@
 """The simulator's own routes, for who runs it as another process: say something, see what came."""
 
-import json
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from handlers.simulators.server import JSON, Reply, Request
+from handlers.simulators.control import ROOT, as_json, document_of, no_route, refusal
+from handlers.simulators.server import Reply, Request
 from handlers.simulators.whatsapp.people import JsonObject
 from handlers.simulators.whatsapp.world import World
-
-ROOT: Final = "/_simulator"
 
 _PHONES: Final = f"{ROOT}/phones/"
 
@@ -32,33 +30,31 @@ class Control:
     def answer(self, request: Request) -> Reply:
         """Answer one request; a page of a foreign site gets nothing done."""
         path = urlsplit(request.path).path
-        if not request.is_local:
-            return _json({"error": "Only this machine may ask."}, HTTPStatus.FORBIDDEN)
+        refused = refusal(request)
+        if refused is not None:
+            return refused
         if (request.method, path) == ("POST", f"{ROOT}/say"):
             return self._take(request)
         if request.method == "GET" and path.startswith(_PHONES):
             return self._phone(unquote(path.removeprefix(_PHONES)))
         if (request.method, path.rstrip("/")) == ("GET", ROOT):
-            return _json(self._overview())
-        return _json({"error": "There is no such route."}, HTTPStatus.NOT_FOUND)
+            return as_json(self._overview())
+        return no_route()
 
     def _take(self, request: Request) -> Reply:
-        # A foreign page cannot send this media type without being asked first.
-        if request.headers.get("content-type", "").partition(";")[0].strip() != JSON:
-            return _json({"error": f"Send {JSON}."}, HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
-        asked = _document(request.body)
+        asked = document_of(request)
         sender, text, name = (asked.get(key) for key in ("from", "text", "name"))
         if not (isinstance(sender, str) and sender and isinstance(text, str)):
-            return _json({"error": 'Send {"from": "5511955550142", "text": "Oi"}.'}, 422)
+            return as_json({"error": 'Send {"from": "5511955550142", "text": "Oi"}.'}, 422)
         message_id = self._say(sender, text, name if isinstance(name, str) else None)
-        return _json({"messageId": message_id}, HTTPStatus.ACCEPTED)
+        return as_json({"messageId": message_id}, HTTPStatus.ACCEPTED)
 
     def _phone(self, address: str) -> Reply:
         # Asking must not make somebody up: a phone nobody knows received nothing.
         person = self._world.people.known(address)
         addresses = (address,) if person is None else (person.phone, person.user_id)
         texts = [received.as_json() for received in self._world.phones.received(*addresses)]
-        return _json({"phone": address, "received": texts})
+        return as_json({"phone": address, "received": texts})
 
     def _overview(self) -> JsonObject:
         world = self._world
@@ -74,15 +70,3 @@ class Control:
                 "givenUp": world.webhooks.given_up,
             },
         }
-
-
-def _document(body: bytes) -> dict[str, Any]:
-    try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
-        return {}
-    return document if isinstance(document, dict) else {}
-
-
-def _json(document: JsonObject, status: int = 200) -> Reply:
-    return Reply(status=status, body=json.dumps(document).encode())

@@ -7,8 +7,9 @@ from types import TracebackType
 from typing import Self
 
 from domain.ports.effects import Clock
+from handlers.simulators import control
 from handlers.simulators.server import Reply, Request, Server
-from handlers.simulators.whatsapp import control, graph, shapes
+from handlers.simulators.whatsapp import graph, shapes
 from handlers.simulators.whatsapp.control import Control
 from handlers.simulators.whatsapp.customer import Customer
 from handlers.simulators.whatsapp.envelopes import Change, Layout
