@@ -4,6 +4,7 @@ import ipaddress
 import json
 import re
 import time
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -81,6 +82,8 @@ class HubSpotClient:
             transport=transport,
             trust_env=False,
             follow_redirects=False,
+            # What the edge would have us carry from one request to the next.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
             timeout=httpx.Timeout(read_s, connect=CONNECT_S, write=WRITE_S, pool=POOL_S),
             headers={"Authorization": f"Bearer {token}", "User-Agent": USER_AGENT},
         )

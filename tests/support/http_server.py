@@ -70,6 +70,12 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.do_POST()
 
+    def do_PATCH(self) -> None:
+        self.do_POST()
+
+    def do_PUT(self) -> None:
+        self.do_POST()
+
     def do_POST(self) -> None:
         content = self.rfile.read(int(self.headers.get("content-length", "0")))
         body = json.loads(content) if content else None
