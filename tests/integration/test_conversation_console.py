@@ -200,6 +200,20 @@ def test_a_message_answered_with_others_is_traced_to_their_turn(at):
     assert found.outbound_ids == [at.phone.texts[0].outbound_id]
 
 
+def test_a_turn_that_came_too_late_is_in_the_trace_of_all_it_was_about(tmp_path):
+    with stepped_desk(tmp_path, model="scripted") as (at, steps):
+        at.says("oi", work=False)
+        at.says("quero sequenciamento", work=False)
+        steps.before("insert_events", lambda: at.says("são dez amostras", work=False))
+        at.work()
+
+        found = at.talks.tracing.trace(ORGANIZATION, "wamid.IN0001")
+
+        kinds = [each.event_type for each in found.steps]
+        assert kinds[:3] == ["message_received", "agent_turn_superseded", "agent_turn_completed"]
+        assert found.steps[1].told["byMessageId"] == "wamid.IN0003"
+
+
 def test_a_trace_is_of_one_organization(at):
     lead = at.says("oi")
 
