@@ -138,6 +138,10 @@ def _started(rows: Rows, event: LeadEvent) -> None:
     thread.active_session_id = session.session_id
     thread.active_account = session.whatsapp_instance
     thread.state = session.state
+    for waiting in thread.pending:
+        # What was written in the session before is answered in this one, or ends with it.
+        if waiting.route == "turn":
+            waiting.session_id = session.session_id
     thread.started_at = event.occurred_at
     thread.session_messages = int(thread.latest_session_id == session.session_id)
 
