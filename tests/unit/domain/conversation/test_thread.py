@@ -90,7 +90,7 @@ def test_an_answer_to_what_was_edited_meanwhile_does_not_count():
 @pytest.mark.parametrize(
     ("state", "kind"),
     [
-        *[(each, "bot_text") for each in BOT],
+        *[(each, "bot_text") for each in sorted(BOT)],
         (State.HANDOFF_PENDING, "handoff_ack"),
         (State.COMPLETED, "closing"),
         (State.ABANDONED, "closing"),
@@ -141,3 +141,19 @@ def test_a_message_that_comes_late_does_not_set_the_window_back():
     )
 
     assert lived(thread(), [late]).last_inbound_at == NOW
+
+
+def test_an_answer_ends_the_wait_of_what_it_covers_and_of_nothing_newer():
+    standing = thread(State.TRIAGE, "wamid.A", "wamid.B", "wamid.C")
+    turned = FACTS.fact(
+        "agent_turn_completed",
+        "ai_agents_service",
+        "wamid.B:turn",
+        session_id="session-1",
+        covered_message_ids=["wamid.A", "wamid.B"],
+        agent="triagem",
+        code="CONTINUE",
+        state_after="TRIAGE",
+    )
+
+    assert [each.message_id for each in lived(standing, [turned]).pending] == ["wamid.C"]
