@@ -118,7 +118,7 @@ def test_a_text_that_is_dropped_is_never_read(tmp_path):
         lead = at.says("oi", work=False)
         following = Following(conversations=at.talks.conversations, lead=lead)
         following.news()
-        at.talks.sends.channels.pop("whatsapp")
+        at.phone.script.append(at.phone.lose_request)
         # The answer is being sent, nobody knows how it went, and meanwhile a person takes over.
         at.work()
         steps.after("query", lambda: at.echoes("Sou eu, a Ana"))

@@ -1,6 +1,7 @@
 """Operators at one database: who gets what, what is sent once, and what they are told."""
 
 import threading
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,8 @@ def at(tmp_path):
 
 def side_by_side(*acts):
     """Do several things at the same moment; return what each answered or raised."""
-    ready, answers = threading.Barrier(len(acts)), [None] * len(acts)
+    ready = threading.Barrier(len(acts))
+    answers: list[Any] = [None] * len(acts)
 
     def run(number, act):
         ready.wait()
@@ -218,8 +220,13 @@ def test_the_wait_counts_and_not_the_age(at):
 def test_an_index_that_lags_shows_nobody_who_is_gone(tmp_path):
     with stepped_desk(tmp_path) as (at, steps):
         lead = at.waiting()
-        pages = []
-        steps.change("query_index", lambda page: pages.append(page) or page)
+        pages: list[Any] = []
+
+        def keep(page):
+            pages.append(page)
+            return page
+
+        steps.change("query_index", keep)
         assert len(at.operators.inbox(ORGANIZATION).queue) == 1
         at.operators.claim(ORGANIZATION, lead, "ana")
         steps.change("query_index", lambda _: pages[0])
