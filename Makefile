@@ -72,7 +72,7 @@ serve: $(PROJECT) ## Start the HTTP API and its pages (ARGS="--port 8080")
 ##@ Work on it
 .PHONY: test
 test: $(DEV) $(PROJECT) $(MINISTACK) ## Run the tests (ARGS="-k append")
-	@$(VENV)/bin/python -m pytest tests $(ARGS)
+	@$(VENV)/bin/python -m pytest tests -n auto --dist loadscope $(ARGS)
 
 .PHONY: lint
 lint: $(DEV) $(PROJECT) ## Check format, style, types and import contracts

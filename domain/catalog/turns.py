@@ -38,13 +38,25 @@ def _usage(words: str) -> Any:
     return describe(words, 1250)
 
 
-@event("agent_turn_completed", category=_CATEGORY, ours=True)
-class AgentTurnCompleted(Payload):
-    """An agent answered, and the answer still stood when it was recorded."""
+class AgentTurn(Payload):
+    """What every turn of an agent says: whom it answered, and what asking used."""
 
     session_id: SessionId
     covered_message_ids: Covered
     agent: Annotated[Word, describe("Which agent.", "qualificacao")]
+    model: Model | None = None
+    input_tokens: Tokens | None = None
+    output_tokens: Tokens | None = None
+    cost_micros: Annotated[Count, _usage("Cost in millionths of the currency.")] | None = None
+    cost_currency: Annotated[Word, describe("The currency of the cost.", "USD")] | None = None
+    latency_ms: Annotated[Count, _usage("How long the model took.")] | None = None
+    prompt: Annotated[Word, describe("The prompt and its version.", "qualificacao@3")] | None = None
+
+
+@event("agent_turn_completed", category=_CATEGORY, ours=True)
+class AgentTurnCompleted(AgentTurn):
+    """An agent answered, and the answer still stood when it was recorded."""
+
     code: Annotated[Word, describe("What the agent proposed.", "TO_QUALIFICATION")]
     state_after: Annotated[StateName, describe("The session's state from now on.", "QUALIFYING")]
     reply: MessageText | None = None
@@ -53,31 +65,14 @@ class AgentTurnCompleted(Payload):
     qualification_data: Json | None = None
     cadastral_data: Json | None = None
     reason: Reason | None = None
-    model: Model | None = None
-    input_tokens: Tokens | None = None
-    output_tokens: Tokens | None = None
-    cost_micros: Annotated[Count, _usage("Cost in millionths of the currency.")] | None = None
-    cost_currency: Annotated[Word, describe("The currency of the cost.", "USD")] | None = None
-    latency_ms: Annotated[Count, _usage("How long the model took.")] | None = None
-    prompt: Annotated[Word, describe("The prompt and its version.", "qualificacao@3")] | None = None
 
 
 @event("agent_turn_superseded", category=_CATEGORY, ours=True)
-class AgentTurnSuperseded(Payload):
+class AgentTurnSuperseded(AgentTurn):
     """An agent answered too late: the answer is never sent, its cost counts."""
 
-    session_id: SessionId
-    covered_message_ids: Covered
-    agent: Annotated[Word, describe("Which agent.", "qualificacao")]
     reason: Reason
     by_message_id: Target | None = None
-    model: Model | None = None
-    input_tokens: Tokens | None = None
-    output_tokens: Tokens | None = None
-    cost_micros: Annotated[Count, _usage("Cost in millionths of the currency.")] | None = None
-    cost_currency: Annotated[Word, describe("The currency of the cost.", "USD")] | None = None
-    latency_ms: Annotated[Count, _usage("How long the model took.")] | None = None
-    prompt: Annotated[Word, describe("The prompt and its version.", "qualificacao@3")] | None = None
 
 
 @event("reply_queued", category=_CATEGORY, ours=True)

@@ -41,28 +41,26 @@ class Deciding:
     now: Clock
     new_id: IdFactory
 
-    def record(
+    def record(  # noqa: PLR0913 - a decision, and what it stands on
         self,
         organization_id: str,
         lead: str,
         decide: Decide,
         *,
         wanted: Sequence[Key] = (),
+        likely: Callable[[Facts], Sequence[NewEvent]] | None = None,
         checks: Sequence[Check] = (),
         command: Command | None = None,
     ) -> Recorded:
         """Decide on a lead's conversation as it stands, and record what is decided.
 
-        A command that was answered before is answered by its receipt.
+        The rows that likely facts touch come with the first look. A command that was answered
+        before is answered by its receipt.
 
         Raises:
             CheckFailed, Rejected, Unavailable, Uncertain: see `Recording.run`.
         """
-        facts = Facts(organization_id=organization_id, now=self.now(), new_id=self.new_id)
-
-        def decided(ground: Ground) -> Sequence[NewEvent]:
-            return decide(Conversation(ground), facts)
-
+        facts, decided = self._prepared(organization_id, decide)
         return self.log.record(
             Decision(
                 organization_id=organization_id,
@@ -70,36 +68,9 @@ class Deciding:
                 decide=decided,
                 stands_on=STANDS_ON,
                 keys=[keys.latest_inbound(lead), *wanted],
+                foreseen=likely(facts) if likely else (),
                 checks=checks,
                 command=command,
-            )
-        )
-
-    def record_likely(
-        self,
-        organization_id: str,
-        lead: str,
-        decide: Decide,
-        likely: Callable[[Facts], Sequence[NewEvent]],
-    ) -> Recorded:
-        """Record what is decided; the rows that likely facts touch come with the first look.
-
-        Raises:
-            Rejected, Unavailable, Uncertain: see `Recording.run`.
-        """
-        facts = Facts(organization_id=organization_id, now=self.now(), new_id=self.new_id)
-
-        def decided(ground: Ground) -> Sequence[NewEvent]:
-            return decide(Conversation(ground), facts)
-
-        return self.log.record(
-            Decision(
-                organization_id=organization_id,
-                lead=lead,
-                decide=decided,
-                stands_on=STANDS_ON,
-                keys=[keys.latest_inbound(lead)],
-                foreseen=likely(facts),
             )
         )
 
@@ -109,11 +80,7 @@ class Deciding:
         Raises:
             Rejected, Unavailable, Uncertain: see `Recording.run`.
         """
-        facts = Facts(organization_id=organization_id, now=self.now(), new_id=self.new_id)
-
-        def decided(ground: Ground) -> Sequence[NewEvent]:
-            return decide(Conversation(ground), facts)
-
+        _, decided = self._prepared(organization_id, decide)
         return self.log.record(
             Decision(
                 organization_id=organization_id,
@@ -123,6 +90,16 @@ class Deciding:
                 keys=lambda lead: [keys.latest_inbound(lead)],
             )
         )
+
+    def _prepared(
+        self, organization_id: str, decide: Decide
+    ) -> tuple[Facts, Callable[[Ground], Sequence[NewEvent]]]:
+        facts = Facts(organization_id=organization_id, now=self.now(), new_id=self.new_id)
+
+        def decided(ground: Ground) -> Sequence[NewEvent]:
+            return decide(Conversation(ground), facts)
+
+        return facts, decided
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +160,7 @@ class Sends:
             nothing = Thread(organization_id=organization_id)
             return decide_sent(nothing, None, tried, self.policy, facts)
 
-        recorded = self.deciding.record_likely(organization_id, lead, decide, likely)
+        recorded = self.deciding.record(organization_id, lead, decide, likely=likely)
         structlog.get_logger().info(
             "outbound_sent", lead=lead, attempt=licence.attempt, status=type(result).__name__
         )

@@ -19,7 +19,7 @@ from domain.conversation.states import AGENTS
 from domain.conversation.thread import Thread, Waiting
 from domain.conversation.turn import Result, Scene, Turn
 from domain.conversation.turning import hand_over, try_put_agent_result
-from domain.errors import Rejected, Unavailable
+from domain.errors import LeadError, Rejected, Unavailable
 from domain.event import NewEvent
 from domain.instants import shift
 from domain.keys import Key
@@ -79,6 +79,8 @@ class Worker:
     def work(self, organization_id: str, lead: str) -> int:
         """Do what is due for a lead; return how many steps were done.
 
+        A lead of a channel that this process does not speak is left for one that does.
+
         Raises:
             Unavailable, Uncertain: something could not be done now. What was recorded stands;
                 call again later.
@@ -92,6 +94,9 @@ class Worker:
             if thread is None or step is None:
                 log.info("immediate_turns_done" if done else "buffer_already_flushed", count=done)
                 return done
+            if thread.channel not in self.channels:
+                log.warning("channel_not_here")
+                return done
             recorded = self._do(organization_id, lead, thread, step)
             if recorded is None:
                 return done
@@ -102,11 +107,7 @@ class Worker:
     def _do(self, organization_id: str, lead: str, thread: Thread, step: Step) -> Recorded | None:
         """Do one step; return what was recorded, None if it is not worth looking for another."""
         try:
-            if step.outbound is not None:
-                return self.sends.send(organization_id, lead, step.outbound)
-            if step.kind == "command":
-                return self._command(organization_id, lead, step.waiting[0])
-            return self._turn(organization_id, lead, thread, list(step.waiting))
+            return self._done(organization_id, lead, thread, step)
         except Rejected as error:
             # Somebody else recorded the same step under other content; look at what stands now.
             structlog.get_logger().info("step_already_recorded", lead=lead, code=error.code)
@@ -116,6 +117,27 @@ class Worker:
                 "process_immediate_turn_failed", lead=lead, code=error.reason
             )
             return self._model_failed(organization_id, lead, step.waiting, error)
+        except LeadError:
+            raise
+        except Exception:
+            if step.kind != "turn" or not self._has_waited(step.waiting):
+                raise
+            structlog.get_logger().exception("process_immediate_turn_failed", lead=lead)
+            return self._hand_over(
+                organization_id, lead, list(step.waiting), "turn_failed", notice=True
+            )
+
+    def _done(self, organization_id: str, lead: str, thread: Thread, step: Step) -> Recorded | None:
+        if step.outbound is not None:
+            return self.sends.send(organization_id, lead, step.outbound)
+        if step.kind == "command":
+            return self._command(organization_id, lead, step.waiting[0])
+        return self._turn(organization_id, lead, thread, list(step.waiting))
+
+    def _has_waited(self, covered: Sequence[Waiting]) -> bool:
+        """Tell whether a message has waited for an answer longer than a lead should."""
+        patience = shift(self.deciding.now(), -self.policy.give_up_after)
+        return bool(covered) and covered[0].since <= patience
 
     def _turn(
         self, organization_id: str, lead: str, thread: Thread, covered: list[Waiting]
@@ -220,8 +242,7 @@ class Worker:
         error: ModelUnavailable,
     ) -> Recorded | None:
         """Let the lead wait a little for the model; after that a human answers."""
-        patience = shift(self.deciding.now(), -self.policy.give_up_after)
-        if covered and covered[0].since <= patience:
+        if self._has_waited(covered):
             reason = "model_unavailable"
             return self._hand_over(organization_id, lead, list(covered), reason, notice=True)
         raise Unavailable(

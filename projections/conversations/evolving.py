@@ -137,7 +137,14 @@ def _started(rows: Rows, event: LeadEvent) -> None:
     thread = sending.thread_of(rows, event)
     thread.active_session_id = session.session_id
     thread.active_account = session.whatsapp_instance
+    # A lead the business wrote to first has said nothing yet that would tell.
+    thread.channel = thread.channel or session.channel
+    thread.account = thread.account or session.whatsapp_instance
     thread.state = session.state
+    for waiting in thread.pending:
+        # What was written in the session before is answered in this one, or ends with it.
+        if waiting.route == "turn":
+            waiting.session_id = session.session_id
     thread.started_at = event.occurred_at
     thread.session_messages = int(thread.latest_session_id == session.session_id)
 

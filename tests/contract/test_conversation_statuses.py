@@ -111,6 +111,7 @@ def test_a_text_the_channel_failed_to_deliver_for_now_is_sent_again_whenever_one
 
         assert len(world.phone.texts) == 2
         assert len({text.outbound_id for text in world.phone.texts}) == 1
+        assert reply_in(process).error is None
         assert not is_with_people(process)
         check_settled(process)
 

@@ -4,7 +4,16 @@ import itertools
 
 import pytest
 
-from tests.support.crashes import HOWS, Cut, Story, log_of, of_type, steps_of, thread_of
+from tests.support.crashes import (
+    HOWS,
+    Cut,
+    Story,
+    check_settled,
+    log_of,
+    of_type,
+    steps_of,
+    thread_of,
+)
 from tests.support.talks import lead_of, receive
 
 TWO_PARTS = '{"s": "CONTINUE", "message": "%s", "metadata": {}}' % ("Uma frase comum. " * 300)
@@ -101,6 +110,34 @@ def test_a_second_part_is_not_begun_after_the_takeover(lend):
         [dropped] = of_type(log_of(process), "reply_dropped")
         assert dropped.payload["reason"] == "takeover"
         assert len(world.phone.texts) == 1
+
+
+def test_what_is_written_to_a_lead_that_never_wrote_does_not_wait_for_ever(lend):
+    with lend("sqlite") as world:
+        process = world.process()
+        receive(process, world.echo("Oi! Aqui é do laboratório"))
+        session_id = thread_of(process).active_session_id
+
+        process.talks.deciding.record(
+            "default",
+            lead_of(process),
+            lambda _, facts: [
+                facts.fact(
+                    "operator_message_queued",
+                    "operator_console",
+                    "o1",
+                    session_id=session_id,
+                    operator="ana",
+                    outbound_id="out_1",
+                    text="Oi",
+                )
+            ],
+        )
+        settled = world.settle()
+
+        [dropped] = of_type(log_of(settled), "reply_dropped")
+        assert dropped.payload["reason"] == "window_closed"
+        check_settled(settled)
 
 
 def take_over(world, how):

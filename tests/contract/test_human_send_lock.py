@@ -159,5 +159,17 @@ def test_who_lost_the_lock_while_deciding_writes_nothing(world, process):
     assert len(world.phone.texts) == texts
 
 
+def test_a_lock_given_back_between_two_looks_is_free(world, process):
+    lead, table = lead_of(process), process.app.table
+    session_id = process.talks.conversations.get_active(lead).session_id
+
+    def give_back():
+        assert locks.release_human_send_lock(table, lead, session_id, "ana:other-window")
+
+    process.steps.before("put", give_back, n=2)
+
+    assert write(process).state == "sent"
+
+
 def test_customers_are_never_kept_waiting_by_a_lock(world, process):
     assert receive(process, world.says("alô?")) == ["queued"]

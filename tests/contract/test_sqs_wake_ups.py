@@ -17,6 +17,7 @@ from tests.support.aws import REGION
 from tests.support.deliveries import ANA, SETTINGS, delivery, stamp, text
 from tests.support.http_server import Reply, closed_port, http_server
 from tests.support.lambdas import cold_containers, failed, poll, received, signed_header, v2
+from tests.support.openai_server import failing, openai_server, saying
 from tests.support.whatsapp import HandClock
 
 LEAD = "01980a5e-7c00-7000-8000-000000000001"
@@ -199,3 +200,19 @@ def test_a_wake_up_that_the_queue_did_not_take_is_found_by_the_minutes_round(
 
     assert failed(queue.lambda_handler(received(client, url), None)) == []
     assert len(said(deployment)) == 1
+
+
+def test_a_lead_whose_model_does_not_answer_comes_again_soon(deployment, client, url, monkeypatch):
+    good = saying(json.dumps({"s": "CONTINUE", "message": "Olá!", "metadata": {}}))
+    with openai_server() as model:
+        monkeypatch.setenv("LEADS_MODEL", "openai")
+        monkeypatch.setenv("LEADS_OPENAI_URL", model.url)
+        monkeypatch.setenv("LEADS_OPENAI_KEY", "made-up")
+        model.plan(failing(503, headers={"Retry-After": "1"}), good)
+        post("wamid.A")
+        assert len(poll(client, url, queue.lambda_handler)) == 1
+        assert said(deployment) == []
+        # The queue itself would give it out again after half a minute.
+        again = client.receive_message(QueueUrl=url, WaitTimeSeconds=10, AttributeNames=["All"])
+        [message] = again["Messages"]
+        assert message["Attributes"]["ApproximateReceiveCount"] == "2"

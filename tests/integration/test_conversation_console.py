@@ -118,7 +118,7 @@ def test_a_text_that_is_dropped_is_never_read(tmp_path):
         lead = at.says("oi", work=False)
         following = Following(conversations=at.talks.conversations, lead=lead)
         following.news()
-        at.talks.sends.channels.pop("whatsapp")
+        at.phone.script.append(at.phone.lose_request)
         # The answer is being sent, nobody knows how it went, and meanwhile a person takes over.
         at.work()
         steps.after("query", lambda: at.echoes("Sou eu, a Ana"))
@@ -198,6 +198,20 @@ def test_a_message_answered_with_others_is_traced_to_their_turn(at):
     [turn] = [each for each in found.steps if each.event_type == "agent_turn_completed"]
     assert turn.told["coveredMessageIds"] == ["wamid.IN0001", "wamid.IN0002"]
     assert found.outbound_ids == [at.phone.texts[0].outbound_id]
+
+
+def test_a_turn_that_came_too_late_is_in_the_trace_of_all_it_was_about(tmp_path):
+    with stepped_desk(tmp_path, model="scripted") as (at, steps):
+        at.says("oi", work=False)
+        at.says("quero sequenciamento", work=False)
+        steps.before("insert_events", lambda: at.says("são dez amostras", work=False))
+        at.work()
+
+        found = at.talks.tracing.trace(ORGANIZATION, "wamid.IN0001")
+
+        kinds = [each.event_type for each in found.steps]
+        assert kinds[:3] == ["message_received", "agent_turn_superseded", "agent_turn_completed"]
+        assert found.steps[1].told["byMessageId"] == "wamid.IN0003"
 
 
 def test_a_trace_is_of_one_organization(at):

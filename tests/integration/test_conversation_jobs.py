@@ -23,7 +23,9 @@ def every_minute(at, minutes):
     done = []
     for minute in range(minutes + 1):
         for _ in range(2):
-            done.append((minute, at.talks.jobs.round(ORGANIZATION)))
+            did = at.talks.jobs.round(ORGANIZATION)
+            assert "failed" not in did
+            done.append((minute, did))
             at.work()
         at.pass_by(minutes=1)
     return done
@@ -186,11 +188,12 @@ def test_a_message_that_nobody_answered_yet_keeps_a_conversation_open(tmp_path):
         assert at.session(lead) is not None
 
 
-def test_who_writes_now_and_then_is_not_let_go(tmp_path):
+@pytest.mark.parametrize("media_type", ["text", "sticker"])
+def test_who_writes_now_and_then_is_not_let_go(tmp_path, media_type):
     with desk(tmp_path, model="scripted") as at:
         lead = at.says("oi")
         at.pass_by(hours=20)
-        at.says("figurinha")
+        at.says("figurinha", media_type=media_type)
         at.pass_by(hours=20)
 
         at.talks.jobs.round(ORGANIZATION)

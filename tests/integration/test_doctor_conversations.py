@@ -198,8 +198,9 @@ def test_the_settings_of_conversations_are_shown_and_their_secrets_hidden(leads,
     assert len(shown) > len(read_conversation_settings({}).shown())
 
 
-def test_a_server_without_a_secret_does_not_start(leads, env):
-    without = leads("serve", "--port", "0", env=env | {"LEADS_WHATSAPP_APP_SECRET": ""})
+def test_a_server_without_a_secret_does_not_start_and_makes_no_store(leads):
+    without = leads("serve", "--port", "0", env=SETTINGS | {"LEADS_WHATSAPP_APP_SECRET": ""})
 
+    assert not leads.db.exists()
     assert without.code == 2
     assert "LEADS_WHATSAPP_APP_SECRET" in without.err

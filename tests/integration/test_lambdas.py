@@ -10,6 +10,7 @@ from adapters.clock import utc_now
 from domain.addresses import address, identity_keys
 from handlers.entrypoints.lambdas import queue, schedule, webhook
 from handlers.entrypoints.lambdas.container import container
+from projections.memories import Memories
 from tests.support.deliveries import ANA, SETTINGS, delivery, stamp, text
 from tests.support.http_server import Reply, http_server
 from tests.support.lambdas import cold_containers, failed, signed_header, sqs, v1, v2
@@ -99,7 +100,9 @@ def test_what_is_not_signed_as_it_must_be_gets_one_constant_answer(made):
         twice["headers"]["X-Hub-Signature-256"] = good
     joined = made("POST", HELLO, **{"X-Hub-Signature-256": f"{good},{good}"})
     no_base64 = made("POST", HELLO, **signed_header(HELLO)) | {"isBase64Encoded": True, "body": "é"}
-    events = [made("POST", HELLO), twice, joined, no_base64, made("PUT", b"{}"), {}]
+    spoiled = v2("POST", HELLO, **signed_header(HELLO))
+    spoiled["body"] += "!"
+    events = [made("POST", HELLO), twice, joined, no_base64, spoiled, made("PUT", b"{}"), {}]
     answers = [webhook.lambda_handler(event, None) for event in events]
 
     assert {each["statusCode"] for each in answers} == {401}
@@ -149,15 +152,17 @@ def test_a_lead_whose_work_fails_fails_alone_and_is_answered_later(cloud, monkey
         monkeypatch.setenv("LEADS_OPENAI_KEY", "made-up")
         one, two, three = (lead_of(f"551195555{number}") for number in (1001, 1002, 1003))
         event = sqs(("1", wake(one)), ("2", wake(two)), ("2", wake(two)), ("3", wake(three)))
-        model.plan(answer, failing(503), answer)
+        model.plan(answer, failing(503), answer, failing(503))
         first = queue.lambda_handler(event, None)
 
         assert failed(first) == ["m2", "m3"]
         assert len(texts_sent(cloud)) == 2
+        # Of a batch that fails whole, each is named all the same.
+        assert failed(queue.lambda_handler(sqs(("2", wake(two))), None)) == ["m1"]
         model.plan(answer)
         assert failed(queue.lambda_handler(event, None)) == []
         assert len(texts_sent(cloud)) == 3
-        assert len(model.asked) == 4
+        assert len(model.asked) == 5
 
 
 def lead_of(phone):
@@ -175,6 +180,21 @@ def test_the_minutes_round_answers_leads_where_there_is_no_queue(cloud):
     assert done["worked"] == 1
     assert len(texts_sent(cloud)) == 1
     assert schedule.lambda_handler({}, None) == {}
+
+
+def test_the_minutes_round_catches_up_leads_whose_views_lag(monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError
+
+    with pytest.MonkeyPatch.context() as bug:
+        bug.setattr(Memories, "evolve", fail)
+        webhook.lambda_handler(v2("POST", HELLO, **signed_header(HELLO)), None)
+    maintenance = container(sends=True).app.maintenance
+    assert len(list(maintenance.lagging())) == 1
+
+    schedule.lambda_handler({}, None)
+
+    assert list(maintenance.lagging()) == []
 
 
 def test_a_function_without_a_secret_takes_nothing(monkeypatch):

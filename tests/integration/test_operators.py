@@ -1,6 +1,7 @@
 """Operators at one database: who gets what, what is sent once, and what they are told."""
 
 import threading
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from domain.conversation.handling import OperatorMessage, WindowClosed
 from domain.conversation.standing import Seen, StateChanged
 from domain.conversation.states import State
 from domain.errors import IdempotencyConflict, NotFound, Rejected, Unavailable
-from tests.support.people import desk
+from tests.support.people import desk, stepped_desk
 from tests.support.talks import ORGANIZATION
 
 RACES = 50
@@ -24,7 +25,8 @@ def at(tmp_path):
 
 def side_by_side(*acts):
     """Do several things at the same moment; return what each answered or raised."""
-    ready, answers = threading.Barrier(len(acts)), [None] * len(acts)
+    ready = threading.Barrier(len(acts))
+    answers: list[Any] = [None] * len(acts)
 
     def run(number, act):
         ready.wait()
@@ -202,6 +204,45 @@ def test_who_is_released_waits_from_then_on(at):
 
     [entry] = at.operators.inbox(ORGANIZATION).queue
     assert (entry.lead, entry.minutes, entry.assigned_to) == (lead, 2, None)
+
+
+def test_the_wait_counts_and_not_the_age(at):
+    first, second = at.waiting(), at.waiting(phone=OTHER)
+    at.operators.claim(ORGANIZATION, first, "ana")
+    at.pass_by(minutes=1)
+    at.operators.release(ORGANIZATION, first, "ana")
+
+    queue, _ = at.operators.inbox(ORGANIZATION)
+
+    assert [(each.lead, each.minutes) for each in queue] == [(second, 1), (first, 0)]
+
+
+def test_an_index_that_lags_shows_nobody_who_is_gone(tmp_path):
+    with stepped_desk(tmp_path) as (at, steps):
+        lead = at.waiting()
+        pages: list[Any] = []
+
+        def keep(page):
+            pages.append(page)
+            return page
+
+        steps.change("query_index", keep)
+        assert len(at.operators.inbox(ORGANIZATION).queue) == 1
+        at.operators.claim(ORGANIZATION, lead, "ana")
+        steps.change("query_index", lambda _: pages[0])
+
+        assert at.operators.inbox(ORGANIZATION, "bia") == ([], [])
+
+
+def test_a_conversation_that_is_over_is_not_told_to_strangers(at):
+    lead = at.claimed()
+    at.operators.close(ORGANIZATION, lead, "ana")
+
+    with pytest.raises(NotFound):
+        at.operators.claim("another", lead, "ana")
+    with pytest.raises(StateChanged) as refused:
+        at.operators.claim(ORGANIZATION, lead, "ana")
+    assert (refused.value.changed, refused.value.now.state) == (("session",), None)
 
 
 def test_lists_and_acts_know_one_organization_only(at):

@@ -46,7 +46,7 @@ class Cut:
         if self.how == "dies before":
             steps.die(self.operation, n=self.n)
         elif self.how == "dies after":
-            steps.after(self.operation, _die, n=self.n)
+            steps.after(self.operation, die, n=self.n)
         elif self.how.startswith("arrives"):
             steps.hold(self.operation, n=self.n)
         else:
@@ -158,5 +158,6 @@ def check_settled(process: Process) -> None:
     assert process.app.maintenance.verify(lead_of(process)).state == "equal"
 
 
-def _die() -> None:
+def die() -> None:
+    """End the process that comes here."""
     raise Died

@@ -56,7 +56,9 @@ class Desk:
     def pass_by(self, **span: float) -> None:
         self.now = shift(self.now, timedelta(**span))
 
-    def says(self, text: str = "oi", *, phone: str = PHONE, work: bool = True) -> str:
+    def says(
+        self, text: str = "oi", *, phone: str = PHONE, work: bool = True, media_type: str = "text"
+    ) -> str:
         """Let a lead write; return the lead."""
         self._said += 1
         item = InboundMessage(
@@ -68,7 +70,7 @@ class Desk:
             occurred_at=self.now,
             raw=b"",
             reply_to=phone,
-            media_type="text",
+            media_type=media_type,
             text=text,
         )
         [received] = self.talks.receiving.receive(ORGANIZATION, [item])

@@ -10,7 +10,13 @@ from domain.conversation.facts import Facts
 from domain.conversation.handling import OperatorMessage, WindowClosed
 from domain.conversation.messages import outbound_id
 from domain.conversation.session import Session, evolve
-from domain.conversation.standing import Actor, Seen, Standing, StateChanged
+from domain.conversation.standing import (
+    Actor,
+    Seen,
+    Standing,
+    StateChanged,
+    transition_state,
+)
 from domain.conversation.states import BOT, PHONE_OPERATOR, State
 from domain.conversation.thread import Thread
 from domain.errors import LimitExceeded, Rejected
@@ -181,6 +187,13 @@ def test_an_act_on_what_still_stands_is_done():
     seen = Seen(session_id="s-1", state=State.HUMAN, assigned_to="ana", latest="wamid.2")
 
     assert handling.release(held("ana"), ANA, FACTS, seen=seen)
+
+
+def test_a_state_the_machine_does_not_lead_to_is_refused_whatever_is_expected():
+    with pytest.raises(StateChanged) as refused:
+        transition_state(held(State.TRIAGE), State.HUMAN, expected_state=BOT)
+
+    assert refused.value.changed == ("state",)
 
 
 def test_a_text_has_the_same_id_however_often_it_is_given():

@@ -1,25 +1,16 @@
-"""The composition root: settings in, a wired application out. The only place that names adapters."""
+"""What conversations need, over an application: channels, agents, queue and people."""
 
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
-from secrets import token_bytes
 
-from eventsourcing.utils import Environment
-
-from adapters.clock import full_jitter, new_id, utc_now
 from adapters.console import ConsoleChannel
 from adapters.queues.embedded import EmbeddedQueue
-from adapters.sources import SOURCES
-from adapters.telemetry import configure
-from domain.errors import LeadError
-from domain.ports.effects import Channel, Clock, IdFactory, Model, WakeUps
-from domain.ports.storage import StateTable
+from domain.ports.effects import Channel, Clock, Model, WakeUps
 from handlers.agents.desk import AgentDesk
 from handlers.agents.prompting import Prompting
-from handlers.api_keys import ApiKeys
+from handlers.bootstrap.app import App, keeping
 from handlers.conversation_settings import DEFAULT_ORGANIZATION
 from handlers.conversations.availability import Availability
 from handlers.conversations.commands import OperatorCommands
@@ -29,76 +20,12 @@ from handlers.conversations.legacy import Legacy
 from handlers.conversations.looping import Loop
 from handlers.conversations.poison import Poison
 from handlers.conversations.presence import Presence
-from handlers.conversations.receiving import Keep, Receiving
+from handlers.conversations.receiving import Receiving
 from handlers.conversations.sends import Deciding, Sends
 from handlers.conversations.webhook import Webhook
 from handlers.conversations.working import Agent, Worker
-from handlers.ingest import Ingest
-from handlers.maintenance import Maintenance
-from handlers.quarantine import Quarantine
-from handlers.reads import Reads
-from handlers.resources import Resources
-from handlers.settings import ConversationSettings, Settings
+from handlers.settings import ConversationSettings
 from handlers.talks import Talks, check_secrets, policy_of
-from projections.committing import Edition
-from projections.lead_log import LeadLog
-
-_MODULES = {"sqlite": "adapters.sqlite", "dynamodb": "adapters.dynamodb"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class App:
-    """One deployment, wired: its settings, its log, and the use cases over it."""
-
-    settings: Settings
-    log: LeadLog
-    table: StateTable
-    ingest: Ingest
-    reads: Reads
-    maintenance: Maintenance
-    api_keys: ApiKeys
-    quarantine: Quarantine
-    resources: Resources
-    now: Clock
-    new_id: IdFactory
-
-    def close(self) -> None:
-        """Let go of the store. Nothing that was acknowledged depends on it."""
-        self.log.close()
-
-
-def build(
-    settings: Settings,
-    *,
-    now: Clock = utc_now,
-    ids: IdFactory = new_id,
-    pause: Callable[[int], None] = full_jitter,
-    edition: Edition | None = None,
-    log: LeadLog | None = None,
-) -> App:
-    """Return the application these settings describe; `log` stands in for the one they name.
-
-    Raises:
-        Unavailable: the store cannot be opened.
-    """
-    environment = {"PERSISTENCE_MODULE": _MODULES[settings.store], **settings.variables()}
-    log = log or LeadLog(environment, new_id=ids, pause=pause, edition=edition)
-    quarantine = Quarantine(log.table)
-
-    keep = _keeping(quarantine, now, ids)
-    return App(
-        settings=settings,
-        log=log,
-        table=log.table,
-        ingest=Ingest(log, SOURCES, keep, now, ids),
-        reads=Reads(log, now, settings.timezone),
-        maintenance=Maintenance(log),
-        api_keys=ApiKeys(log.table, now, token_bytes),
-        quarantine=quarantine,
-        resources=Resources(log.table, now),
-        now=now,
-        new_id=ids,
-    )
 
 
 def build_talks(
@@ -126,7 +53,7 @@ def build_talks(
     conversations = Conversations(app.log)
     deciding = Deciding(log=app.log, now=app.now, new_id=app.new_id)
     sends = Sends(deciding=deciding, channels=own_channels, policy=policy)
-    keep = _keeping(app.quarantine, app.now, app.new_id)
+    keep = keeping(app.quarantine, app.now, app.new_id)
     receiving = Receiving(
         log=app.log,
         policy=policy,
@@ -193,41 +120,6 @@ def build_talks(
         ),
         release=_releasing([queue, wake_ups, *own_channels.values()]),
     )
-
-
-def clock() -> str:
-    """Return the time, for who needs it before there is an application."""
-    return utc_now()
-
-
-def start_logging(settings: Settings) -> None:
-    """Log as the settings say, by allow-list, on stderr."""
-    key = settings.log_key
-    configure(
-        level=settings.log_level, key=None if key is None else key.get_secret_value().encode()
-    )
-
-
-def create_tables(settings: Settings) -> list[str]:
-    """Make the DynamoDB tables that are missing and return their names.
-
-    Raises:
-        Rejected, Unavailable: DynamoDB refuses, or cannot be reached.
-    """
-    from adapters.dynamodb import Factory  # noqa: PLC0415 - its construction loads boto3
-
-    factory = Factory(Environment(env={**os.environ, **settings.variables()}))
-    try:
-        return factory.create_tables()
-    finally:
-        factory.close()
-
-
-def _keeping(quarantine: Quarantine, now: Clock, ids: IdFactory) -> Keep:
-    def keep(organization_id: str, raw: bytes, error: LeadError, form: str) -> str:
-        return quarantine.keep(organization_id, raw, error, form, now=now(), new_id=ids)
-
-    return keep
 
 
 def _channels(settings: ConversationSettings) -> dict[str, Channel]:
