@@ -73,6 +73,9 @@ class CrmSettings(Section):
         pattern=r"^[0-9]{4}-[0-9]{2}(-beta)?$",
         description="Its version, a date.",
     )
+    crm_organizations: str = Field(
+        default="default", min_length=1, description="Whose sessions are mirrored, by commas."
+    )
     crm_environment: Annotated[str, BeforeValidator(_lower)] = Field(
         default="prod",
         pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$",

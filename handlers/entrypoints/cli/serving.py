@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import socket
 
     from handlers.bootstrap import App
+    from handlers.crm_settings import CrmSettings
+    from handlers.mirror import Mirror
     from handlers.settings import ConversationSettings, Settings
     from handlers.talks import Talks
 
@@ -50,15 +52,15 @@ def serve(
     settings = session.settings
     _check_reach(settings)
     from handlers.bootstrap import start_logging
-    from handlers.settings import read_conversation_settings
+    from handlers.settings import read_conversation_settings, read_crm_settings
     from handlers.talks import check_secrets
 
-    talking = read_conversation_settings()
+    talking, mirroring = read_conversation_settings(), read_crm_settings()
     check_secrets(talking)
     with _listening(settings) as listener:
         start_logging(settings)
         app = session.app
-        with _talking(app, talking) as talks, _sweeping(app):
+        with _talking(app, talking) as talks, _mirroring(app, mirroring), _sweeping(app):
             _tell(session, settings, listener)
             session.words.say(_conversations(talking))
             _run(app, talks, listener)
@@ -123,6 +125,22 @@ def _talking(app: "App", settings: "ConversationSettings") -> "Iterator[Talks]":
         stop.set()
         talks.loop.join(_SHUTDOWN_S)
         talks.close()
+
+
+@contextmanager
+def _mirroring(app: "App", settings: "CrmSettings") -> "Iterator[Mirror]":
+    """Lend the mirror of the CRM, and work on it every minute."""
+    from handlers.bootstrap import build_crm
+
+    mirror, stop = build_crm(app, settings), threading.Event()
+    thread = threading.Thread(target=mirror.run_until, args=(stop,), name="crm", daemon=True)
+    thread.start()
+    try:
+        yield mirror
+    finally:
+        stop.set()
+        thread.join(_SHUTDOWN_S)
+        mirror.close()
 
 
 @contextmanager
