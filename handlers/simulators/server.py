@@ -20,6 +20,7 @@ _LARGEST_BODY: Final = 1 << 20
 _IDLE_S: Final = 30
 _POLL_S: Final = 0.05
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+_LINGER: Final = (socket.SOL_SOCKET, socket.SO_LINGER)
 _TEAR_DOWN: Final = struct.pack("ii", 1, 0)
 """A socket that lingers for no time is reset when it closes."""
 
@@ -182,7 +183,11 @@ class _HttpServer(ThreadingHTTPServer):
         """Forget the connection, and close it."""
         with self._lock:
             self._connections.discard(request)
-        super().shutdown_request(request)
+        if request.getsockopt(*_LINGER, len(_TEAR_DOWN)) == _TEAR_DOWN:
+            # An orderly end would come before the reset.
+            self.close_request(request)
+        else:
+            super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of a client that went away; it is one of ours, and may be killed."""
@@ -255,10 +260,7 @@ class _Handler(BaseHTTPRequestHandler):
             with contextlib.suppress(ConnectionError):
                 self.wfile.flush()
         if reply.reset:
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _TEAR_DOWN)
-            # Not what the library does at the end: an orderly shutdown would come first.
-            for end in (self.rfile, self.wfile, self.connection):
-                end.close()
+            self.connection.setsockopt(*_LINGER, _TEAR_DOWN)
 
     def _write(self, reply: Reply) -> None:
         self.send_response(reply.status)

@@ -119,7 +119,7 @@ def associations(call: Call) -> Result:
     """GET /{kind}/{id}/associations/{to}."""
     record = _found(call)
     _other(call)
-    types = [{"category": "HUBSPOT_DEFINED", "typeId": ASSOCIATION_IDS[call.kind], "label": None}]
+    types = [{"category": "HUBSPOT_DEFINED", "typeId": ASSOCIATION_IDS[call.kind]}]
     ids = call.account.associated(record)
     return 200, {"results": [{"toObjectId": each, "associationTypes": types} for each in ids]}
 
