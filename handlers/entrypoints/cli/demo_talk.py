@@ -23,7 +23,7 @@ _PATIENCE_S: Final = 15
 class Told:
     """What was said, as it came, and what it took.
 
-    Webhooks posted, and of them those that came again; turns of the agent; texts on the phone.
+    Webhooks posted, and messages in them that came again; turns of the agent; texts on the phone.
     """
 
     lead: str
@@ -96,8 +96,10 @@ def _told(app: "App", whatsapp: "Simulator", lead: str) -> Told:
     # As they were registered: WhatsApp's clock tells whole seconds.
     said = view(lead, CONVERSATIONS, keys.MESSAGES).states.items()
     messages = [each for _, each in sorted(said, key=lambda item: item[0].sk.split("#")[2])]
-    posted = whatsapp.deliveries
     events = app.log.reader.events(lead, lte=app.log.reader.head(lead).version)
+    posted = whatsapp.deliveries
+    heard = {each.external_event_id for each in events if each.event_type == "message_received"}
+    came = [item for each in posted for item in each.item_ids if item in heard]
     return Told(
         lead=lead,
         lines=[
@@ -109,7 +111,7 @@ def _told(app: "App", whatsapp: "Simulator", lead: str) -> Told:
             for each in messages
         ],
         posted=len(posted),
-        again=len(posted) - len({each.signature for each in posted}),
+        again=len(came) - len(set(came)),
         turns=sum(each.event_type == "agent_turn_completed" for each in events),
         texts=len(whatsapp.received(PHONE)),
     )

@@ -20,6 +20,7 @@ _TYPE: Final = "purchase_completed"
 _SHOWN: Final = 15
 _COLUMNS: Final = tuple(field(name) for name in ("created", "duplicate", "conflict", "rejected"))
 _SAID: Final = tuple(field(name) for name in ("from", "text", "status"))
+_DEAL: Final = tuple(field(name) for name in ("deal", "name", "stage", "contact"))
 
 
 def register(program: typer.Typer) -> None:
@@ -60,7 +61,7 @@ def demo(
 
 
 class _Tour:
-    """The walk: eight stops, each with a caption that says what one sees."""
+    """The walk: nine stops, each with a caption that says what one sees."""
 
     def __init__(self, session: Session, file: Path, leads: int, seed: int) -> None:
         self._session = session
@@ -80,6 +81,7 @@ class _Tour:
         self._context()
         self._query()
         self._conversation()
+        self._mirror()
         code = self._rebuild()
         self._farewell()
         return code
@@ -151,16 +153,29 @@ class _Tour:
         self._caption(
             "A conversation on WhatsApp, with an agent and then a person",
             f"Over real HTTP, with a made-up Cloud API on this machine: {told.posted} signed webhooks,"
-            f" {told.again} of them for the second time. {told.turns} turns answered what waited, each once; the"
+            f" {told.again} messages came twice. {told.turns} turns answered what waited, each once; the"
             " receipt of the second answer was lost, and its status settled it instead of a second"
             f" send: {told.texts} texts reached the phone.",
         )
         self._session.out.table(told.lines, _SAID)
 
+    def _mirror(self) -> None:
+        from handlers.entrypoints.cli.demo_mirror import mirror_conversation
+
+        shown = mirror_conversation(self._session.app, self._session.organization)
+        self._caption(
+            "The same conversation in the CRM",
+            f"A made-up HubSpot on this machine. The deal was created and the answer got lost"
+            f" ({_told(shown.first)}); five minutes later it was found by its own key"
+            f" ({_told(shown.second)}): {shown.requests} requests, {shown.posts} creation of a deal,"
+            f" {len(shown.deals)} deal.",
+        )
+        self._session.out.table(shown.deals, _DEAL)
+
     def _rebuild(self) -> int:
         self._caption(
             "All of it is made again from the events, and compared",
-            "No message is sent by it: a projection cannot reach a channel. First `leads rebuild --all`: fold every event again, repair what differs. Then `leads verify"
+            "No message is sent by it and no CRM is asked: a projection cannot reach the world. First `leads rebuild --all`: fold every event again, repair what differs. Then `leads verify"
             " --all`: compare every view with its events, field by field.",
         )
         rebuilding.run(self._session, "rebuild", None, every=True, workers=1)
@@ -194,6 +209,10 @@ class _Tour:
     def _caption(self, title: str, text: str) -> None:
         self._stop += 1
         self._session.out.heading(f"{self._stop}. {title}", text)
+
+
+def _told(endings: dict[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(endings.items())) or "nothing due"
 
 
 def _write(session: Session, file: Path, leads: int, seed: int) -> int:
