@@ -15,6 +15,9 @@ _CALCULATED: Final = (
     "hs_searchable_calculated_phone_number",
     "hs_searchable_calculated_mobile_number",
 )
+_MOST: Final = 10
+"""Phones of one search, whose body may have 3,000 characters. Source: research/crm.md §1.2."""
+
 _DIGITS: Final = re.compile(r"\+?[0-9]{7,15}", re.ASCII)
 _NO_DIGIT: Final = re.compile(r"[^0-9]+", re.ASCII)
 
@@ -28,9 +31,8 @@ class Sought(NamedTuple):
 
 def sought(phones: Iterable[str]) -> Sought:
     """Return what to look for; nothing if none of these is a phone with its country code."""
-    whole = tuple(
-        dict.fromkeys(phone.removeprefix("+") for phone in phones if _DIGITS.fullmatch(phone))
-    )
+    numbers = (phone.removeprefix("+") for phone in phones if _DIGITS.fullmatch(phone))
+    whole = tuple(dict.fromkeys(numbers))[:_MOST]
     return Sought(whole, tuple(dict.fromkeys(n for digits in whole if (n := _national(digits)))))
 
 

@@ -30,9 +30,6 @@ POLICIES: Final[dict[str, Policy]] = {
 REQUIRED: Final = frozenset(("contact.phone_key", "deal.name", "deal.stage", "deal.key"))
 """Properties without which nothing is written; others are left out if the CRM refuses them."""
 
-_ONE_TEXT: Final = ("segment", "intent", "notes")
-"""What an account may keep in one text of its deals."""
-
 _MAX_SHADOW: Final = 500
 """Characters of a value that its row remembers (`domain.crm.sync`)."""
 
@@ -72,7 +69,7 @@ def compare(
             write[name] = value
         elif policy == "human_wins":
             kept.append(path)
-    return Change(_with_neighbours(write, desired, there, kept), tuple(kept))
+    return Change(write, tuple(kept))
 
 
 def moves(stages: Mapping[str, str], desired: str, standing: str) -> bool | None:
@@ -116,24 +113,6 @@ def shadow_of(owner: Owner, properties: Mapping[str, str]) -> dict[str, str]:
         for name, value in properties.items()
         if POLICIES.get(f"{owner}.{name}") != "own"
     }
-
-
-def _with_neighbours(
-    write: dict[str, str],
-    desired: Mapping[str, str],
-    there: Mapping[str, str],
-    kept: Collection[str],
-) -> dict[str, str]:
-    """Add what shares one property of the CRM with what is written, so that it stays."""
-    if not any(name in write for name in _ONE_TEXT):
-        return write
-    stays = {
-        name: there[name]
-        for name in _ONE_TEXT
-        if there.get(name) and (name not in desired or f"deal.{name}" in kept)
-    }
-    asked = {name: desired[name] for name in _ONE_TEXT if name in desired}
-    return {**asked, **stays, **write}
 
 
 def _shadow(value: str) -> str:

@@ -36,6 +36,12 @@ class Operation(NamedTuple):
     answers: dict[str, Any]
     asks: Any
     file: str
+    queries: frozenset[str]
+
+    @property
+    def components(self) -> Any:
+        """What the schemas of its file refer to."""
+        return _document(self.file)["components"]
 
 
 def problem(method: str, path: str, status: int, document: Any) -> str | None:
@@ -104,7 +110,11 @@ def _read(file: str) -> list[Operation]:
             }
             body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
             pattern = _pattern(template, kind[1] if kind else None)
-            found.append(Operation(method.upper(), pattern, answers, body.get("schema"), file))
+            asked = operation.get("parameters", ())
+            queries = frozenset(each["name"] for each in asked if each["in"] == "query")
+            found.append(
+                Operation(method.upper(), pattern, answers, body.get("schema"), file, queries)
+            )
     return found
 
 

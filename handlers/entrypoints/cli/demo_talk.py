@@ -55,14 +55,14 @@ def play_conversation(app: "App", organization_id: str) -> Told:
 
 
 def _agent_answers(whatsapp: "Simulator", ana: "Customer") -> None:
-    """Two messages in one POST that comes twice; then a reply whose receipt is lost."""
+    """Two messages in one POST; then one that comes twice, and a reply whose receipt is lost."""
     from handlers.simulators.whatsapp import LoseReply, WebhookFault
 
-    whatsapp.next_webhook(WebhookFault(copies=2), of=PHONE, times=2)
     with whatsapp.together("messages"):
         ana.say("Oi, tudo bem?")
         ana.say("Vocês fazem sequenciamento de amostras de solo?")
     ana.wait_for(1, _PATIENCE_S)
+    whatsapp.next_webhook(WebhookFault(copies=2), of=PHONE)
     whatsapp.next_send(LoseReply(), to=PHONE)
     ana.say("São dez amostras, para a minha pesquisa.")
     ana.wait_for(2, _PATIENCE_S)

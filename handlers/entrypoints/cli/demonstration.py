@@ -153,7 +153,7 @@ class _Tour:
         self._caption(
             "A conversation on WhatsApp, with an agent and then a person",
             f"Over real HTTP, with a made-up Cloud API on this machine: {told.posted} signed webhooks,"
-            f" {told.again} messages came twice. {told.turns} turns answered what waited, each once; the"
+            f" {told.again} message came twice. {told.turns} turns answered what waited, each once; the"
             " receipt of the second answer was lost, and its status settled it instead of a second"
             f" send: {told.texts} texts reached the phone.",
         )

@@ -1,5 +1,7 @@
 """A search by phone finds too much; what it returns really has the phone."""
 
+import json
+
 import pytest
 
 from adapters.hubspot import phones
@@ -129,3 +131,9 @@ def test_a_page_that_fails_leaves_nothing_found():
 
 def test_a_number_of_no_country_is_looked_for_as_it_is():
     assert phones.sought(["9999999999"]).whole == ("9999999999",)
+
+
+def test_a_search_for_many_phones_is_as_long_as_one_may_be():
+    _, ((_, body),) = searched([f"55119555{n:05}" for n in range(500)], page())
+
+    assert len(json.dumps(body)) <= 3_000
