@@ -1,7 +1,7 @@
 """Working on one row of the mirror: take its lease, plan, ask, record, until nothing is left to do."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -47,11 +47,17 @@ class ConcurrentUpdate(Unavailable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visited:
-    """What became of a row. `reply` is why the account rests, if it does."""
+    """What became of a row. `reply` is why the account rests, if it does.
+
+    `answers` counts requests by what their answers meant (`Kind`). `resolved` counts what became of
+    creations in doubt: found, archived, reposted; and adopted, where the CRM refused a second deal.
+    """
 
     ending: Ending
     requests: int = 0
+    answers: Counter[str] = field(default_factory=Counter)
     events: Counter[str] = field(default_factory=Counter)
+    resolved: Counter[str] = field(default_factory=Counter)
     kept: int = 0
     quarantined: int = 0
     waited_since: str = ""
@@ -101,8 +107,9 @@ class _OneVisit:
         self._lease = lease
         self._config = config
         self._visit = Visit.of(sync, visits.now(), lease.sent)
-        self._requests = 0
+        self._answers: Counter[str] = Counter()
         self._events: Counter[str] = Counter()
+        self._resolved: Counter[str] = Counter()
 
     def run(self) -> Visited:
         """Take step after step until one ends the visit."""
@@ -131,8 +138,10 @@ class _OneVisit:
         leases.give_back(self._visits.log.table, self._lease, settled=settled)
         return Visited(
             ending=ending,
-            requests=self._requests,
+            requests=self._answers.total(),
+            answers=self._answers,
             events=self._events,
+            resolved=self._resolved,
             kept=len(self._visit.kept),
             quarantined=len(self._visit.quarantined),
             waited_since=waited_since,
@@ -143,8 +152,8 @@ class _OneVisit:
         self._remember(request)
         if not self._lease.permits(self._visits.now()):
             raise LeaseLost
-        self._requests += 1
         reply: Reply = getattr(self._visits.crm, request.verb)(**request.arguments)
+        self._answers[str(reply.kind)] += 1
         self._visit.now = self._visits.now()
         return learn(
             Answer(
@@ -178,6 +187,7 @@ class _OneVisit:
         if not recorded.events:
             raise _Overtaken
         self._events.update(event.event_type for event in recorded.events)
+        self._resolved.update(_resolved(recorded, reposts=self._visit.reposts))
         self._sync = self._standing(recorded)
         return note
 
@@ -244,6 +254,17 @@ class _OneVisit:
 def _row(ground: Ground, session_id: str) -> CrmSync | None:
     sync: CrmSync | None = ground.fold.states(CRM).get(keys.crm_sync(session_id))
     return sync
+
+
+def _resolved(recorded: Recorded, *, reposts: bool) -> Iterator[str]:
+    for event in recorded.events:
+        how = str(event.payload.get("how", ""))
+        if event.event_type == "crm_sync_reconciled":
+            yield how
+        elif event.event_type == "crm_deal_linked" and how == "created" and reposts:
+            yield "reposted"
+        elif event.event_type == "crm_deal_linked" and how == "adopted":
+            yield how
 
 
 def _links(sync: CrmSync) -> tuple[str, str, int]:

@@ -56,17 +56,22 @@ class RunReport:
     nothing (no work in it after all), held (another worker is at it), overtaken, lease_lost, failed.
     `events` counts what was recorded, by type. `stopped` says why the run ended before the lists
     did: disabled, budget, account (it rests), store; "" if it did not. `waits_s` is how long each row
-    that was confirmed had been pending.
+    that was confirmed had been pending, `requests_each` how many requests it took. `answers` and
+    `resolved` are those of `Visited`. `failures` counts rows by the code of what they failed with.
     """
 
     stopped: str = ""
     endings: Counter[str] = field(default_factory=Counter)
     events: Counter[str] = field(default_factory=Counter)
+    resolved: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
     requests: int = 0
+    answers: Counter[str] = field(default_factory=Counter)
     kept_by_people: int = 0
     quarantined: int = 0
     took_s: float = 0.0
     waits_s: list[float] = field(default_factory=list)
+    requests_each: list[int] = field(default_factory=list)
 
     @property
     def rows(self) -> int:
@@ -209,10 +214,13 @@ class CrmSyncProcessor:
             ending = self._work(due, config, report, until=self._now())
         except Outage as error:
             report.stopped = "store"
+            report.failures[error.code] += 1
             _failed(due.lead, error.code)
         except LeadError as error:
+            report.failures[error.code] += 1
             _failed(due.lead, error.code)
         except Exception:  # noqa: BLE001 - one row's bug must not end the work on the others
+            report.failures["internal-error"] += 1
             structlog.get_logger().exception("crm_sync_worker_failed", lead=due.lead)
         report.endings[ending] += 1
         if ending in {"paused", "breaker"}:
@@ -239,12 +247,15 @@ class CrmSyncProcessor:
 
     def _count(self, visited: Visited, report: RunReport) -> None:
         report.requests += visited.requests
+        report.answers.update(visited.answers)
         report.events.update(visited.events)
+        report.resolved.update(visited.resolved)
         report.kept_by_people += visited.kept
         report.quarantined += visited.quarantined
         if visited.ending == "synced" and visited.waited_since:
             waited = to_datetime(self._now()) - to_datetime(visited.waited_since)
             report.waits_s.append(waited.total_seconds())
+            report.requests_each.append(visited.requests)
 
 
 def _has_work(sync: CrmSync, until: str | None) -> bool:
