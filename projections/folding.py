@@ -153,7 +153,7 @@ def identities_of(event: LeadEvent) -> list[Identity]:
 
     Other sources may report what they like under that type; it claims nothing.
     """
-    if event.event_type == "crm_deal_linked" and "sessionId" in event.payload:
+    if _links_a_deal(event):
         return [deal_claim(event.organization_id, event.payload)]
     if event.event_type != "identity_linked" or event.source != OUR_SOURCE:
         return []
@@ -167,6 +167,13 @@ def identities_of(event: LeadEvent) -> list[Identity]:
 def deal_claim(organization_id: str, link: Mapping[str, Any]) -> Identity:
     """Return the claim of a deal by a session: no other session may ever be the same deal."""
     return Identity(keys.crm_deal(organization_id, link["dealId"]), link["sessionId"])
+
+
+def _links_a_deal(event: LeadEvent) -> bool:
+    stated = event.payload
+    if event.event_type == "crm_operator_action":
+        return stated["action"] == "adopt" and "dealId" in stated
+    return event.event_type == "crm_deal_linked" and "sessionId" in stated
 
 
 def _fields(key: Key, old: dict[str, Any], new: dict[str, Any]) -> Iterable[Difference]:

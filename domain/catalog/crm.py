@@ -145,6 +145,9 @@ class CrmOperatorAction(Payload):
     reason: Annotated[Text, describe("Why.", "Estágio corrigido")]
     deal_id: RemoteId | None = None
     contact_id: RemoteId | None = None
+    create_key: (
+        Annotated[Id, describe("The deal's unique value from now on.", "prod:019d#2")] | None
+    ) = None
     evidence: Annotated[Text, describe("What was checked.", "Busca por telefone: nada")] | None = (
         None
     )

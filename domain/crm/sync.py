@@ -222,9 +222,9 @@ def _acted(sync: CrmSync, event: LeadEvent) -> None:
     stated, action = event.payload, event.payload["action"]
     sync.contact_id = stated.get("contactId", sync.contact_id)
     if action == "adopt":
-        sync.deal_id = stated.get("dealId", sync.deal_id)
+        _adopted(sync, stated)
     if action in {"recreate", "unlink"}:
-        sync.deal_id, sync.remote = "", {}
+        sync.deal_id, sync.remote, sync.create_key = "", {}, ""
         sync.key_suffix += 1
     if action in {"release", "adopt", "recreate", "unlink"}:
         _clear_marker(sync)
@@ -234,6 +234,14 @@ def _acted(sync: CrmSync, event: LeadEvent) -> None:
         sync.next_attempt_at = event.received_at
     elif sync.status:
         _pend(sync, event.received_at)
+
+
+def _adopted(sync: CrmSync, stated: dict[str, Any]) -> None:
+    if (deal_id := stated.get("dealId", sync.deal_id)) != sync.deal_id:
+        sync.deal_id, sync.remote = deal_id, {}
+    if "createKey" in stated:
+        sync.create_key = stated["createKey"]
+        sync.key_suffix += 1
 
 
 def _note(sync: CrmSync, event: LeadEvent) -> None:
