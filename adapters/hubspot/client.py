@@ -3,7 +3,9 @@
 import ipaddress
 import json
 import re
+import ssl
 import time
+from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final
 from urllib.parse import urlsplit
@@ -66,6 +68,7 @@ class HubSpotClient:
         self._read_s = read_s
         self._pacer = pacer or Pacer()
         transport: httpx.BaseTransport = httpx.HTTPTransport(
+            verify=_trusted(),
             # Nothing of the shell that started it: neither its proxies nor its certificates.
             trust_env=False,
             http2=False,
@@ -151,6 +154,12 @@ class HubSpotClient:
                 message = "the answer trickles"
                 raise httpx.ReadTimeout(message, request=response.request)
         return bytes(content)
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    # Reading all certificates takes as long as a request, so it is done once.
+    return httpx.create_ssl_context(trust_env=False)
 
 
 def _address(base_url: str) -> str:

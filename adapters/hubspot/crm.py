@@ -167,8 +167,8 @@ class HubSpotCrm:
                 if isinstance(told, dict) and phones.is_one(of, told):
                     found[remote.id] = remote
             reply = records.done(answer, records=tuple(found.values()))
-            after = _after(answer)
-            if not after or len(found) >= _ENOUGH:
+            before, after = after, _after(answer)
+            if after in {"", before} or len(found) >= _ENOUGH:
                 break
         return reply
 

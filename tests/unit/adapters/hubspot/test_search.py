@@ -5,6 +5,7 @@ import json
 import pytest
 
 from adapters.hubspot import phones
+from adapters.hubspot.pacing import Pacer
 from domain.crm.replies import Kind, Reply
 from tests.support.http_server import Reply as Answered
 from tests.support.hubspot import crm_answered, error, record
@@ -86,9 +87,18 @@ def test_all_who_have_it_are_found_page_by_page_each_once():
 
 
 def test_a_search_that_has_no_end_is_ended():
-    reply, asked = searched([WITH_NINE], page(record("31", phone="0"), after="1"))
+    pages = [page(record("31", phone="0"), after=str(n)) for n in range(1, 100)]
+    unpaced = Pacer(lambda: 0.0, lambda _: None)
+    with crm_answered(*pages, pacer=unpaced) as (crm, server):
+        reply = crm.search_contacts([WITH_NINE])
 
-    assert (reply.kind, reply.records, len(asked)) == (Kind.DONE, (), 50)
+    assert (reply.kind, reply.records, len(server.asked)) == (Kind.DONE, (), 50)
+
+
+def test_a_page_that_names_itself_as_the_next_is_the_last():
+    reply, asked = searched([WITH_NINE], page(record("31", phone=WITH_NINE), after="1"))
+
+    assert ([each.id for each in reply.records], len(asked)) == (["31"], 2)
 
 
 def test_who_cannot_be_told_apart_is_not_counted_to_the_last():
