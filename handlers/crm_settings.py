@@ -82,6 +82,12 @@ class CrmSettings(Section):
         description="Begins the key of each deal, so that deployments may share an account.",
     )
 
+    crm_metrics_namespace: str = Field(
+        default="GoGenetic/CRM",
+        pattern=r"^[A-Za-z0-9_./#-]{1,255}$",
+        description="Under which CloudWatch has the numbers of the mirror's function.",
+    )
+
     @property
     def stages(self) -> Mapping[str, str]:
         """The CRM's stage id of each logical stage that is configured."""

@@ -2,12 +2,13 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from domain.errors import LeadError
 from domain.ports.effects import Crm
 from handlers.crm.control import AccountControl
+from handlers.crm.tally import Tally
 from handlers.crm.worker import CrmSyncProcessor
 from handlers.crm_settings import CrmSettings
 
@@ -25,6 +26,7 @@ class Mirror:
     crm: Crm | None
     processor: CrmSyncProcessor | None
     release: Callable[[], None]
+    tally: Tally = field(default_factory=Tally)
 
     def close(self) -> None:
         """Let go of the account's connections."""
@@ -36,7 +38,7 @@ class Mirror:
 
         while self.processor is not None and not stop.is_set():
             try:
-                self.processor.run()
+                self.tally.add(self.processor.run(), self.control.now())
             except LeadError as error:
                 structlog.get_logger().warning("crm_sync_run_failed", code=error.code)
             except Exception:  # noqa: BLE001 - a bug in one run must not end the runs to come

@@ -33,8 +33,10 @@ def test_every_logical_stage_has_its_variable():
 
 def test_variables_have_the_names_of_the_seeds():
     names = {name: variable(name) for name in CrmSettings.model_fields}
+    ours = {name for name in names if not name.startswith("hubspot_")}
 
-    assert names.pop("crm_environment") == "LEADS_CRM_ENVIRONMENT"
+    assert ours == {"crm_organizations", "crm_environment", "crm_metrics_namespace"}
+    assert all(names.pop(name) == f"LEADS_{name.upper()}" for name in ours)
     assert all(variable == name.upper() for name, variable in names.items())
 
 
@@ -65,6 +67,7 @@ def test_the_mirror_can_be_paused():
         ("HUBSPOT_VERSION", "2026-09/../.."),
         ("LEADS_CRM_ENVIRONMENT", "two words"),
         ("LEADS_CRM_ENVIRONMENT", "a:b"),
+        ("LEADS_CRM_METRICS_NAMESPACE", "a:b"),
     ],
 )
 def test_what_is_wrong_is_named_by_its_variable_and_without_its_value(name, value):
