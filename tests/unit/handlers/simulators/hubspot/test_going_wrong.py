@@ -42,6 +42,7 @@ def test_what_was_never_sent_is_never_done(program):
     assert program.account.deals() == []
     (entry,) = program.account.journal
     assert (entry.status, entry.executed, entry.fault) == (None, 0, "Drop")
+    assert entry.body == b""  # It was not even read.
 
 
 @pytest.mark.parametrize("fault", [Drop(reset=True), Drop()], ids=["reset", "closed"])
