@@ -19,7 +19,7 @@ from domain.ports.effects import Clock
 from domain.ports.storage import StateTable
 from domain.records import Absent, Equal, Row, every
 
-SCOPES: Final = ("events:write", "events:read", "memories:read", "admin")
+SCOPES: Final = ("events:write", "events:read", "memories:read", "metrics:read", "admin")
 """What a key may be for. `admin` is all of them."""
 
 DEFAULT_SCOPES: Final = ("events:write", "events:read", "memories:read")

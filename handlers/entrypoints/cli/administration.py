@@ -60,8 +60,8 @@ def create_key(
         list[str] | None,
         typer.Option(
             metavar="SCOPE",
-            help="events:write, events:read, memories:read or admin; repeatable. All but admin"
-            " unless given.",
+            help="events:write, events:read, memories:read, metrics:read or admin; repeatable. The"
+            " first three unless given.",
         ),
     ] = None,
     source: Annotated[

@@ -60,10 +60,14 @@ def serve(
     with _listening(settings) as listener:
         start_logging(settings)
         app = session.app
-        with _talking(app, talking) as talks, _mirroring(app, mirroring), _sweeping(app):
+        with (
+            _talking(app, talking) as talks,
+            _mirroring(app, mirroring) as mirror,
+            _sweeping(app),
+        ):
             _tell(session, settings, listener)
             session.words.say(_conversations(talking))
-            _run(app, talks, listener)
+            _run(app, talks, mirror, listener)
     session.words.say("Stopped.")
 
 
@@ -184,13 +188,13 @@ def _conversations(settings: "ConversationSettings") -> str:
     return f"Conversations: console{whatsapp}; model: {model}"
 
 
-def _run(app: "App", talks: "Talks", listener: "socket.socket") -> None:
+def _run(app: "App", talks: "Talks", mirror: "Mirror", listener: "socket.socket") -> None:
     import uvicorn
 
     from handlers.entrypoints.http import create_api
 
     config = uvicorn.Config(
-        create_api(app, talks),
+        create_api(app, talks, mirror),
         access_log=False,
         # Logging is set up already, by allow-list; uvicorn's own would print requests.
         log_config=None,

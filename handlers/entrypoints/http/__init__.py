@@ -14,9 +14,11 @@ from handlers.entrypoints.http import (
     channel_routes,
     event_routes,
     lead_routes,
+    metrics_routes,
     service_routes,
 )
 from handlers.entrypoints.http.doors import Doors
+from handlers.mirror import Mirror
 from handlers.talks import Talks
 
 __all__ = ["create_api"]
@@ -30,10 +32,10 @@ Send events to `POST /v1/events`; read timelines, memories, contexts and feature
 `/v1/leads/{lead}`. Errors are problems (RFC 9457) that name fields and never show their values."""
 
 
-def create_api(app: App, talks: Talks | None = None) -> FastAPI:
+def create_api(app: App, talks: Talks | None = None, mirror: Mirror | None = None) -> FastAPI:
     """Return the ASGI application over a wired application. The caller closes that one.
 
-    Without `talks` every delivery of a channel is refused.
+    Without `talks` every delivery of a channel is refused; without `mirror` its numbers are left out.
     """
     api = FastAPI(
         title="Lead domain service",
@@ -41,10 +43,10 @@ def create_api(app: App, talks: Talks | None = None) -> FastAPI:
         description=_ABOUT,
         openapi_url="/v1/openapi.json",
     )
-    api.state.doors = Doors(app, talks)
+    api.state.doors = Doors(app, talks, mirror)
     api.add_middleware(_Outermost, app=app)
     answers.install(api)
-    for module in (event_routes, lead_routes, channel_routes, service_routes):
+    for module in (event_routes, lead_routes, channel_routes, metrics_routes, service_routes):
         api.include_router(module.router)
     return api
 

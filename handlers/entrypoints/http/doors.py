@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 from domain.errors import LimitExceeded, UnsupportedMediaType
 from handlers.api_keys import Credential, everything
 from handlers.bootstrap import App
+from handlers.mirror import Mirror
 from handlers.talks import Talks
 
 _T = TypeVar("_T")
@@ -24,12 +25,13 @@ OPEN_ORGANIZATION = "default"
 class Doors:
     """The application, and how many requests it works on at once.
 
-    `talks` is None where no conversations are served.
+    `talks` is None where no conversations are served, `mirror` where nothing is told of the CRM's.
     """
 
-    def __init__(self, app: App, talks: Talks | None = None) -> None:
+    def __init__(self, app: App, talks: Talks | None = None, mirror: Mirror | None = None) -> None:
         self.app = app
         self.talks = talks
+        self.mirror = mirror
         self._limiter = anyio.CapacityLimiter(app.settings.worker_threads)
 
     async def run(self, use_case: Callable[..., _T], *arguments: Any, **named: Any) -> _T:
@@ -63,6 +65,7 @@ def _with(scope: str) -> Callable[[Request], Awaitable[Credential]]:
 Writer = Annotated[Credential, Depends(_with("events:write"))]
 EventReader = Annotated[Credential, Depends(_with("events:read"))]
 MemoryReader = Annotated[Credential, Depends(_with("memories:read"))]
+MetricsReader = Annotated[Credential, Depends(_with("metrics:read"))]
 
 
 async def read_body(request: Request, limit: int, *media_types: str) -> tuple[bytes, str]:

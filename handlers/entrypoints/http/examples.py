@@ -232,6 +232,11 @@ SCHEMA: Final[Responses] = {
     200: {"description": "A JSON Schema (2020-12)"},
     404: _problem(404, "No such type or version"),
 }
+METRICS: Final[Responses] = {
+    **_AUTH,
+    200: _answer("The numbers", "leads_crm_pending 0\n", "text/plain"),
+    503: _problem(503, "The store cannot answer now"),
+}
 HEALTH: Final[Responses] = {200: _answer("Up", {"status": "ok"})}
 
 _DELIVERY: Final[Document] = {

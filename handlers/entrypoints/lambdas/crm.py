@@ -9,8 +9,8 @@ from aws_lambda_powertools.metrics import EphemeralMetrics
 
 from domain.errors import FieldError, LeadError, Rejected
 from handlers.bootstrap import App, build, build_crm, start_logging
-from handlers.crm.lists import look
 from handlers.crm.metrics import Totals, of_confirmed, of_runs, of_standing
+from handlers.crm.standing import look
 from handlers.crm.worker import BUDGET_S, RunReport
 from handlers.measures import Measure
 from handlers.mirror import Mirror

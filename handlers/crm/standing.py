@@ -1,4 +1,4 @@
-"""Lists of the mirror's rows by status, and how all of it stands. Lists are hints."""
+"""How the mirror stands, read from its lists. Lists are hints, and good enough to count."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Final
 
 from domain import keys
-from domain.crm.sync import STATUSES, CrmSync, Status
+from domain.crm.sync import STATUSES, CrmSync
 from domain.ports.storage import StateTable
 from domain.records import Page, Row, every
 from handlers.crm.control import AccountControl
@@ -17,16 +17,6 @@ MOST: Final = 10_000
 """Rows of one list that are counted: who has more has a problem that no number makes clearer."""
 
 _PAGE: Final = 200
-
-
-def list_status(table: StateTable, organization_id: str, status: Status) -> Iterator[CrmSync]:
-    """Yield the rows of one status by when they are due, read only as far as somebody looks.
-
-    Confirmed rows are listed only while they are to be verified.
-    """
-    for row in every(partial(_page, table, keys.crm_statuses(organization_id, status))):
-        sync: CrmSync = CRM.decode(row)
-        yield sync
 
 
 def look(control: AccountControl, organizations: Sequence[str], most: int = MOST) -> Standing:
@@ -40,9 +30,15 @@ def look(control: AccountControl, organizations: Sequence[str], most: int = MOST
         row
         for each in organizations
         for status in STATUSES
-        for row in islice(list_status(control.table, each, status), most)
+        for row in islice(_listed(control.table, keys.crm_statuses(each, status)), most)
     )
     return standing(rows, rests, control.now())
+
+
+def _listed(table: StateTable, partition: str) -> Iterator[CrmSync]:
+    for row in every(partial(_page, table, partition)):
+        sync: CrmSync = CRM.decode(row)
+        yield sync
 
 
 def _page(table: StateTable, partition: str, cursor: str | None) -> Page[Row]:
