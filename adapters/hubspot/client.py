@@ -91,6 +91,11 @@ class HubSpotClient:
             headers={"Authorization": f"Bearer {token}", "User-Agent": USER_AGENT},
         )
 
+    @property
+    def allowed(self) -> tuple[int, float]:
+        """See `Pacer.allowed`."""
+        return self._pacer.allowed
+
     def close(self) -> None:
         """Close what connections are open."""
         self._http.close()

@@ -37,6 +37,11 @@ class HubSpotCrm:
         self._pipeline = pipeline
         self._descriptions = description.Descriptions()
 
+    @property
+    def allowed(self) -> tuple[int, float]:
+        """How many requests go out in how many seconds, by what the account has told so far."""
+        return self._client.allowed
+
     def close(self) -> None:
         """Close what connections are open."""
         self._client.close()

@@ -61,6 +61,12 @@ class Pacer:
         self._requests = _Window(START_BURST - MARGIN, INTERVAL_S)
         self._searches = _Window(SEARCHES_PER_S, 1.0)
 
+    @property
+    def allowed(self) -> tuple[int, float]:
+        """How many requests go out in how many seconds, by what the account has told so far."""
+        with self._lock:
+            return self._requests.allowed, self._requests.interval_s
+
     def reserve(self, *, searches: bool = False) -> float:
         """Return in how many seconds a request may go: the turn is taken, and nobody else's."""
         with self._lock:
