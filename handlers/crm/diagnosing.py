@@ -67,6 +67,11 @@ class Diagnosing:
     environment: str
     now: Clock
 
+    def close(self) -> None:
+        """Let go of the account's connections."""
+        if self.account is not None:
+            getattr(self.account.crm, "close", lambda: None)()
+
     def rows(self, organization_id: str, *, since: str = "") -> Report:
         """Compare rows with themselves and with the log; no network.
 

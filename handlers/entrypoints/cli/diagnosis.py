@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from handlers.doctor import Finding, State
     from handlers.talks import Talks
 
-_COLUMNS: Final = (
+FINDINGS: Final = (
     field("check"),
     field("state"),
     field("detail", wide=True),
@@ -54,9 +54,17 @@ def doctor(
         {"check": each.check, "state": each.state, "detail": each.detail, "hint": each.hint}
         for each in _findings(session, webhook)
     ]
-    code = _exit_code(findings)
-    session.out.listing("checks", findings, _COLUMNS, healthy=code == EXIT_OK)
+    code = exit_code(findings)
+    session.out.listing("checks", findings, FINDINGS, healthy=code == EXIT_OK)
     return code
+
+
+def exit_code(findings: list[JsonObject]) -> int:
+    """Return the exit code of what was found."""
+    states = {each["state"] for each in findings}
+    if "unavailable" in states:
+        return EXIT_UNAVAILABLE
+    return EXIT_CONFLICT if "wrong" in states else EXIT_OK
 
 
 def _findings(session: Session, webhook: str | None) -> "Iterator[Finding]":
@@ -126,10 +134,3 @@ def _ways_in(talks: "Talks") -> "dict[str, Deliver]":
         return None if request.body is None else plain(request.body, signature)
 
     return {"http": plain, "base64": event}
-
-
-def _exit_code(findings: list[JsonObject]) -> int:
-    states = {each["state"] for each in findings}
-    if "unavailable" in states:
-        return EXIT_UNAVAILABLE
-    return EXIT_CONFLICT if "wrong" in states else EXIT_OK

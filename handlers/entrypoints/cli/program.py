@@ -7,6 +7,7 @@ import typer
 from handlers.entrypoints.cli import (
     administration,
     chat,
+    crm,
     demonstration,
     diagnosis,
     events,
@@ -75,6 +76,7 @@ for _module in (
     rebuilding,
     administration,
     resources,
+    crm,
     quarantine,
     diagnosis,
 ):

@@ -14,6 +14,7 @@ from handlers.entrypoints.cli.words import Words
 if TYPE_CHECKING:
     from handlers.api_keys import Credential
     from handlers.bootstrap import App
+    from handlers.mirror import Mirror
     from handlers.settings import Settings
     from handlers.talks import Talks
 
@@ -118,6 +119,21 @@ class Session:
         talks = build_talks(self.app, read_conversation_settings())
         self._stack.callback(talks.close)
         return talks
+
+    @cached_property
+    def crm(self) -> "Mirror":
+        """The CRM's mirror, over the application; what goes wrong in it is logged on stderr.
+
+        Raises:
+            Rejected: the settings of the mirror are not valid.
+        """
+        from handlers.bootstrap import build_crm
+        from handlers.settings import read_crm_settings
+
+        self._stack.enter_context(_errors_logged(self.settings))
+        mirror = build_crm(self.app, read_crm_settings())
+        self._stack.callback(mirror.close)
+        return mirror
 
     def now(self) -> str:
         """Return the time."""
