@@ -14,6 +14,7 @@ import uvicorn
 from adapters.clock import new_id
 from handlers.bootstrap import App, build
 from handlers.entrypoints.http import create_api
+from handlers.mirror import Mirror
 from handlers.settings import read_settings
 from handlers.talks import Talks
 from projections.committing import Edition
@@ -45,8 +46,10 @@ def running_service(
 
 
 @contextmanager
-def serving(app: App, talks: Talks | None = None) -> Iterator[str]:
-    config = uvicorn.Config(create_api(app, talks), host="127.0.0.1", port=0, log_config=None)
+def serving(app: App, talks: Talks | None = None, mirror: Mirror | None = None) -> Iterator[str]:
+    config = uvicorn.Config(
+        create_api(app, talks, mirror), host="127.0.0.1", port=0, log_config=None
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
