@@ -22,6 +22,7 @@ NAMES = (
     "parsing",
     "talking",
     "receiving",
+    "mirroring",
 )
 
 

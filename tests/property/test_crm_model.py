@@ -1,6 +1,8 @@
 """Random lives of sessions, workers and an account that loses things: each ends with one deal, and right.
 
-LEADS_TEST_CRM_RUNS=5000 lives through as many of each kind; by default only as many as take seconds.
+Once against an account in this process, and once over real sockets with HubSpot's adapter and the
+HubSpot that fits on a laptop. LEADS_TEST_CRM_RUNS=5000 lives through as many of each kind; by default
+only as many as take seconds.
 """
 
 import os
@@ -11,9 +13,15 @@ import pytest
 
 from tests.support.backends import Backend
 from tests.support.crm_lives import Life
+from tests.support.crm_lives_over_http import over_http, played
 from tests.support.sqlite import on_sqlite
 
-RUNS = int(os.environ.get("LEADS_TEST_CRM_RUNS", "50"))
+_RUNS = os.environ.get("LEADS_TEST_CRM_RUNS")
+RUNS = int(_RUNS or 50)
+OVER_HTTP = int(_RUNS or 12)
+PEOPLE = pytest.mark.parametrize(
+    "people", [{}, {"edits": True}, {"archives": True}], ids=["nobody", "edits", "archives"]
+)
 
 
 @pytest.fixture
@@ -24,9 +32,7 @@ def store():
 
 
 @pytest.mark.timeout(60 + RUNS)
-@pytest.mark.parametrize(
-    "people", [{}, {"edits": True}, {"archives": True}], ids=["nobody", "edits", "archives"]
-)
+@PEOPLE
 def test_every_life_ends_with_each_session_shown_once_and_right(store, people):
     lives = [Life(store, seed, **people) for seed in range(RUNS)]
 
@@ -51,3 +57,13 @@ def test_these_lives_have_in_them_what_they_are_to_prove(store):
     assert recorded["crm_sync_deferred"] > 0
     assert sum(life.died for life in lives) > 0
     assert sum(life.account.conflicts for life in lives) > 0, "no second creation was ever refused"
+
+
+@pytest.mark.timeout(60 + OVER_HTTP)
+@PEOPLE
+def test_every_life_over_real_sockets_ends_so_too(store, people):
+    with played() as simulator:
+        lives = [over_http(Life(store, seed, **people), simulator) for seed in range(OVER_HTTP)]
+        ends = {life.seed: life.run() for life in lives}
+
+    assert {seed: end for seed, end in ends.items() if end != "converged"} == {}

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from domain.crm.content import compare
 from domain.crm.desired import RANKS
@@ -26,7 +26,6 @@ from tests.support.crm_world import CrmWorld, Worker
 
 EDITION: Final = Edition((CRM,), FOLD_VERSION)
 _CALLS: Final = ("insert_events", "snapshot", "get", "put", "delete", "query_index", "resolve")
-_STAGE_OF: Final = {stage_id: name for name, stage_id in STAGES.items()}
 _YEAR: Final = timedelta(days=365)
 _PHONES: Final = ("5511955550142", "551155550143", "5511955550144")
 
@@ -48,8 +47,9 @@ class Life:
         self.world = CrmWorld(
             self.backend, edition=EDITION, organization=f"org-{self.seed}-{id(self)}"
         )
-        self.account = self.world.account
-        self.crm: Crm = self.account
+        self.account: Any = self.world.account
+        self.crm: Crm = self.world.account
+        self.stages: dict[str, str] = STAGES
         self.account.chaos.random = self.random
         self.account.reserves = self.random.random() < 0.5
         count = self.random.choice((1, 1, 2, 3))
@@ -108,10 +108,14 @@ class Life:
             return actor.stop_here(answer)
 
         actor = Actor(run)
-        worker = self.world.worker(Stopped(self.crm, stop))
+        worker = self._new_worker(Stopped(self.crm, stop))
         for call in _CALLS:
             worker.log.steps.change(call, stop)
         return actor
+
+    def _new_worker(self, crm: Any) -> Worker:
+        chosen = {f"hubspot_stage_{name}": stage_id for name, stage_id in self.stages.items()}
+        return self.world.worker(crm, **chosen)
 
     def _somebody_writes(self, session: str) -> None:
         if session in self.ended:
@@ -154,13 +158,13 @@ class Life:
                 break
             ahead = to_datetime(due_at) - to_datetime(self.world.now)
             self.world.pass_time(seconds=max(60.0, ahead.total_seconds()))
-            self.world.worker().run()
+            self._new_worker(self.crm).run()
         # What was under way to the very end arrives too.
         self.world.pass_time(seconds=300)
 
     def _next_due(self) -> str | None:
         later = shift(self.world.now, _YEAR)
-        worker = self.world.worker()
+        worker = self._new_worker(self.crm)
         listed = list(worker.crm.due(self.world.organization, later))
         return min((each.sort_key.partition("#")[0] for each in listed), default=None)
 
@@ -199,7 +203,8 @@ class Life:
             return "not associated"
         desired = {"name": "", **sync.desired["deal"]}
         desired["name"] = self.renamed.get(deal.id) or sync.desired["contact"]["name"]
-        stage = _STAGE_OF[deal.properties["stage"]]
+        stage_of = {stage_id: name for name, stage_id in self.stages.items()}
+        stage = stage_of[deal.properties["stage"]]
         if RANKS[stage] < RANKS[sync.desired["stage"]]:
             return "stale stage"
         held = {name: deal.properties.get(name, "") for name in desired}
