@@ -1,13 +1,9 @@
 """The queue and the functions of the template: as declared, as deployed, and as the code uses them."""
 
-import io
 import json
 import re
-import zipfile
 from importlib import import_module
-from pathlib import Path
 
-import boto3
 import pytest
 
 from adapters.clock import utc_now
@@ -15,9 +11,9 @@ from handlers.entrypoints.lambdas.container import container
 from tests.support.aws import REGION
 from tests.support.deliveries import ACCOUNT, delivery, stamp, text
 from tests.support.lambdas import cold_containers, poll, signed_header, v2
+from tests.support.template import TEMPLATE, actions, clients, deploy, part, variables
 from tests.support.webhook import APP_SECRET, VERIFY_TOKEN
 
-TEMPLATE = (Path(__file__).parents[2] / "infra/template.yaml").read_text(encoding="utf-8")
 SECRETS = {
     "LEADS_WHATSAPP_APP_SECRET": APP_SECRET,
     "LEADS_WHATSAPP_VERIFY_TOKEN": VERIFY_TOKEN,
@@ -27,60 +23,15 @@ SECRETS = {
 FUNCTIONS = ("webhook", "queue", "schedule")
 
 
-def part(name):
-    """Return what the template says of a resource."""
-    found = re.search(rf"^  {name}:\n((?:    .*\n|\n)+)", TEMPLATE, re.MULTILINE)
-    assert found, name
-    return found[1]
-
-
-def actions(name):
-    return set(re.findall(r"- ((?:sqs|logs|dynamodb|lambda|\*)[:\w*]*)$", part(name), re.MULTILINE))
-
-
 @pytest.fixture
 def client(ministack, account):
-    session = boto3.session.Session(
-        aws_access_key_id=account, aws_secret_access_key="unused", region_name=REGION
-    )
-    return lambda service: session.client(service, endpoint_url=ministack)
-
-
-def package():
-    """A package of the functions; nothing here runs it."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        archive.writestr("handlers/__init__.py", "")
-    return content.getvalue()
+    return clients(ministack, account)
 
 
 @pytest.fixture
 def deployed(client, account):
     """The stack with its functions, and its outputs."""
-    bucket = f"code-{account}"
-    client("s3").create_bucket(Bucket=bucket)
-    client("s3").put_object(Bucket=bucket, Key="leads.zip", Body=package())
-    client("secretsmanager").create_secret(Name="leads", SecretString=json.dumps(SECRETS))
-    formation = client("cloudformation")
-    parameters = {"CodeBucket": bucket, "WhatsAppNumbers": ACCOUNT, "Model": "scripted"}
-    formation.create_stack(
-        StackName="leads",
-        TemplateBody=TEMPLATE,
-        Parameters=[
-            {"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()
-        ],
-        Capabilities=["CAPABILITY_IAM"],
-    )
-    formation.get_waiter("stack_create_complete").wait(
-        StackName="leads", WaiterConfig={"Delay": 0.1, "MaxAttempts": 100}
-    )
-    [stack] = formation.describe_stacks(StackName="leads")["Stacks"]
-    return {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
-
-
-def variables(client, name):
-    found = client("lambda").get_function_configuration(FunctionName=f"leads-{name}-dev")
-    return found["Environment"]["Variables"]
+    return deploy(client, account, SECRETS, WhatsAppNumbers=ACCOUNT, Model="scripted")
 
 
 def test_the_queue_is_the_one_the_code_wakes_through(deployed, client):
@@ -194,7 +145,8 @@ def test_nothing_edits_or_deletes_what_stands_in_the_log():
 
 def test_without_a_package_there_are_tables_and_the_queue_alone():
     resources = re.findall(r"^  (\w+):\n    Type: (AWS::\S+)", TEMPLATE, re.MULTILINE)
-    always = {name for name, _ in resources if "Condition: HasCode" not in part(name)}
+    conditional = re.compile("Condition: Has(Code|Crm)$", re.MULTILINE)
+    always = {name for name, _ in resources if not conditional.search(part(name))}
 
     assert always == {
         *("LeadEvents", "AgentState", "StorePolicy"),
