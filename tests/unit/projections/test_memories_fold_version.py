@@ -11,6 +11,7 @@ from typing import Any
 from domain.event import LeadEvent
 from projections import ALL, FOLD_VERSION
 from projections.conversations import CONVERSATIONS
+from projections.crm import CRM
 from projections.folding import Fold, digest
 from tests.support.strategies import LEAD, PAYLOADS, event
 
@@ -52,4 +53,4 @@ def test_the_golden_stream_has_every_type():
     found = {entry["type"] for entry in stream()}
 
     assert found >= set(PAYLOADS)
-    assert found >= CONVERSATIONS.handles
+    assert found >= CONVERSATIONS.handles | CRM.handles
