@@ -16,6 +16,7 @@ from handlers.entrypoints.lambdas import crm
 from handlers.settings import read_settings
 from handlers.simulators.hubspot import STAGES, HubSpot, Setup
 from tests.support.aws import REGION
+from tests.support.cli import CommandLine
 from tests.support.lambdas import cold_containers
 from tests.support.mirrored import row, to_be_mirrored
 from tests.support.template import TEMPLATE, actions, clients, deploy, part, variables
@@ -248,3 +249,11 @@ def test_the_function_works_with_what_the_template_gives_it_and_fills_every_alar
         each["Name"]: each["Value"] for each in alarms(client)["Blocked"]["Dimensions"]
     }
     assert watched <= {each["Name"] for each in stated["Metrics"]}
+
+
+def test_every_command_that_is_told_to_whoever_an_alarm_wakes_is_there(tmp_path):
+    leads = CommandLine(tmp_path)
+    named = sorted(set(re.findall(r"`leads crm ([a-z]+)", ALARMS_TOLD)))
+
+    assert {"status", "doctor", "resume", "release"} <= set(named)
+    assert [name for name in named if leads("crm", name, "--help").code != 0] == []
