@@ -22,9 +22,10 @@ PROBLEMS: Final[tuple[Status, ...]] = (PENDING, UNCERTAIN, BLOCKED)
 _PAGE: Final = 200
 
 _TOLD: Final = (
-    *("revision", "reason", "errorClass", "httpStatus", "category", "correlation", "detail"),
+    *("action", "operator"),
+    *("reason", "errorClass", "httpStatus", "category", "correlation", "detail"),
     *("retryAt", "counted", "marker", "verifyAfter", "how", "mode", "createKey", "contactId"),
-    *("dealId", "keptByPeople", "action", "operator", "evidence"),
+    *("dealId", "keptByPeople", "evidence", "revision"),
 )
 """Members of events that a timeline shows: ids, words, instants, and what operators wrote."""
 
