@@ -28,6 +28,10 @@ PROBE_TAKES: Final = timedelta(minutes=1)
 DEFAULT_PAUSE_S: Final = 10
 """Where the account does not say how long. Source: research/crm.md §4.4, the window of its limits."""
 
+DAILY_PAUSE_S: Final = 60 * 60
+"""Where it does not, and its limit of a day is met: that ends at a midnight of the account's own, so
+it is tried every hour. Source: as above."""
+
 _TRIES: Final = 8
 
 
@@ -73,8 +77,7 @@ class AccountControl:
         """Let an account rest that refused a request; what a person said stays."""
         now = self.now()
         breaks = reply.kind != Kind.PAUSED
-        pause = timedelta(seconds=DEFAULT_PAUSE_S if reply.wait_s is None else reply.wait_s)
-        until = shift(now, PROBE_EVERY if breaks else pause)
+        until = shift(now, PROBE_EVERY if breaks else _pause(reply))
 
         def change(rest: Rest | None) -> Rest:
             made = Rest(
@@ -146,6 +149,12 @@ class AccountControl:
 
 
 _WHYS: Final[tuple[Why, ...]] = ("paused", "breaker", "manual")
+
+
+def _pause(reply: Reply) -> timedelta:
+    if reply.wait_s is not None:
+        return timedelta(seconds=reply.wait_s)
+    return timedelta(seconds=DAILY_PAUSE_S if reply.reason == "limit_daily" else DEFAULT_PAUSE_S)
 
 
 def _contended() -> Unavailable:

@@ -12,6 +12,9 @@ from adapters.hubspot.pacing import Pacer
 from domain.crm.desired import STAGES as LOGICAL
 from handlers.bootstrap import App, build
 from handlers.bootstrap.crm import build_crm
+from handlers.bootstrap.crm_operators import build_diagnosing, build_operators
+from handlers.crm.diagnosing import Report
+from handlers.crm.operating import CrmOperators
 from handlers.crm.worker import RunReport
 from handlers.crm_settings import CrmSettings
 from handlers.mirror import Mirror
@@ -78,6 +81,18 @@ class Deployment(CrmWorld):
         assert mirror.processor is not None
         return mirror.processor.run()
 
+    def operators(self) -> CrmOperators:
+        """What operators of the deployment do."""
+        return build_operators(self.app, self.mirror())
+
+    def diagnosed(self) -> Report:
+        """Compare the rows with the account, over a way out that only reads."""
+        diagnosing = build_diagnosing(self.app, self.settings(), remote=True)
+        try:
+            return diagnosing.remote(self.organization)
+        finally:
+            diagnosing.close()
+
     def synced(self, *sessions: str, **said: Any) -> None:
         """Let sessions be answered and mirrored; what that took is forgotten."""
         for number, session in enumerate(sessions or ("s-1",)):
@@ -95,6 +110,10 @@ class Deployment(CrmWorld):
             if each.values.get(SESSION_KEY) == f"test:{session}"
         ]
         return found
+
+    def statuses(self, *sessions: str) -> list[str]:
+        """Return how rows stand, in order."""
+        return [self.row(each).status for each in sessions]
 
     def edit(self, session: str = "s-1", **values: str) -> None:
         """Let a person change the deal of a session."""
