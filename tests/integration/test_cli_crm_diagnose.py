@@ -334,3 +334,15 @@ def test_nothing_that_anybody_wrote_is_in_a_report_or_a_log(synced, capfd):
     assert any("property_diff" in text for text in texts)
     for text in texts:
         assert not [each for each in canaries if each in text], text
+
+
+def test_an_account_without_keys_is_compared_by_the_ids_of_its_deals(leads):
+    with crm_desk(leads, keys=False) as desk:
+        for session, phone in (("s-1", PHONE), ("s-2", OTHER), ("s-3", "5511955550144")):
+            desk.session(session, phone=phone)
+        assert desk("sync").code == 0
+        assert look(desk, "remote", code=0).document["compared"] == 3
+
+        _merged(desk)
+        desk.account.people.archive(DEALS, desk.row("s-2").deal_id)
+        assert found(look(desk, "remote")) >= {("merged", "s-1"), ("archived", "s-2")}
