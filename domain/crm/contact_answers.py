@@ -37,10 +37,12 @@ def _searched(answer: Answer) -> Note | None:
     if answer.reply.kind not in {Kind.DONE, Kind.ABSENT}:
         return refused(answer)
     phone = answer.visit.desired["contact"].get("phone", "")
+    # One that is known and is searched for all the same is gone; the search may not know it yet.
+    gone = answer.sync.contact_id
     found = {
         each.id: each
         for each in answer.reply.records
-        if not each.archived and same_phone(phone, each)
+        if not each.archived and each.id != gone and same_phone(phone, each)
     }
     if len(found) > 1:
         named = f"contacts: {', '.join(sorted(found)[:_MAX_LISTED])}"

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Final, Literal, NamedTuple
 
 from domain import canonical
-from domain.crm.desired import RANKS, TERMINAL_STAGES
+from domain.crm.desired import RANKS
 
 Owner = Literal["contact", "deal"]
 Policy = Literal["own", "fill_blank", "human_wins"]
@@ -80,16 +80,15 @@ def moves(stages: Mapping[str, str], desired: str, standing: str) -> bool | None
         desired: the logical stage.
         standing: the id of the stage it is in.
 
-    Only forward: not over a higher rank, not out of a stage that is none of ours, and not out of a
-    final one, whoever closed it.
+    Only forward: not out of a stage that is none of ours, and not over one of the same rank or a
+    higher one. So a deal that is closed, whoever closed it, stays so: no rank is higher.
     """
     if stages[desired] == standing:
         return None
     ranks = [RANKS[name] for name, stage_id in stages.items() if stage_id == standing]
-    closed = any(stages.get(name) == standing for name in TERMINAL_STAGES)
     if not standing:
         return True
-    return bool(ranks) and not closed and RANKS[desired] > max(ranks)
+    return bool(ranks) and RANKS[desired] > max(ranks)
 
 
 def mark(path: str, value: str) -> str:

@@ -1,6 +1,7 @@
 """The worker of the CRM mirror on every store: what reaches the account, and what is recorded of it."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -9,17 +10,26 @@ from domain.crm.replies import Kind, Reply
 from domain.errors import Unavailable
 from domain.instants import to_datetime
 from domain.records import Row
+from handlers.crm import leases
 from handlers.maintenance import Maintenance
+from tests.support.backends import sqlite_backend
 from tests.support.crm_account import STAGES
 from tests.support.crm_world import ORGANIZATION, CrmWorld
 from tests.support.sockets import connections
-from tests.support.stepping import Died
+from tests.support.stepping import Died, SteppingTable, Steps
 from tests.support.talks import survives
 
 pytestmark = pytest.mark.beyond_moto
 
 REVOKED = Reply(kind=Kind.BREAKER, reason="token_refused", status=401)
 LIMITED = Reply(kind=Kind.PAUSED, reason="limit_burst", status=429, wait_s=30)
+STORIES = ("create", "update", "uncertain")
+WRITES = ("insert_events", "put", "delete", "create_contact", "create_deal", "update_deal")
+READS = (
+    *("get", "snapshot", "query_index", "resolve"),
+    *("find_contact", "search_contacts", "associate", "find_deal", "pipeline"),
+)
+OF_THE_STORE = ("insert_events", "put", "delete", "get", "snapshot", "query_index", "resolve")
 BUSY = Reply(kind=Kind.TRANSIENT, reason="server_error", status=503)
 
 
@@ -524,7 +534,8 @@ def test_a_person_pauses_an_account_and_only_a_person_goes_on(synced):
     synced.pass_time(days=2)
 
     assert worker.run().stopped == "account"
-    assert worker.crm.control.refused(ORGANIZATION, REVOKED).why == "manual"
+    rest = worker.crm.control.refused(ORGANIZATION, REVOKED)
+    assert (rest.why, rest.until) == ("manual", "")
     assert synced.account.journal == []
     assert worker.crm.control.resume(ORGANIZATION)
     assert not worker.crm.control.resume(ORGANIZATION)
@@ -652,18 +663,65 @@ def test_other_writers_of_the_lead_are_given_way_eight_times(synced):
     assert worker.log.steps.calls["insert_events"] == 8
 
 
-def test_a_list_that_is_late_is_only_a_hint(synced):
+@pytest.mark.parametrize("stands", ["confirmed", "later", "blocked"])
+def test_a_list_that_is_late_is_only_a_hint(synced, stands):
     stale = Row(
         keys.crm_sync("s-1"),
         {"leadOrganizationId": synced.lead()},
         gsi1=(keys.crm_statuses(ORGANIZATION, "PENDING"), "2026-03-20T11:00:00.000000Z#s-1"),
     )
     worker = synced.worker()
+    if stands != "confirmed":
+        synced.turn(intent="servico")
+        worker.run()
+        synced.turn(intent="outro")
+        archived = Reply(kind=Kind.REFUSED, reason="request_refused")
+        synced.account.reads = [BUSY if stands == "later" else archived]
+        worker.run()
+        synced.account.journal.clear()
     worker.log.steps.change("query_index", lambda page: page._replace(items=[stale]))
 
     assert worker.run().endings == {"nothing": 1}
     assert synced.account.requests("find_deal", "update_deal") == 0
     assert synced.lease() is None
+
+
+def test_nobody_but_a_person_moves_a_blocked_row(synced):
+    synced.account.archive(deal(synced).id)
+    synced.turn(intent="servico")
+    synced.worker().run()
+
+    synced.pass_time(days=9)
+    assert synced.worker().run().rows == 0
+    assert synced.worker().crm.sync_one(ORGANIZATION, synced.lead(), "s-1") == "nothing"
+    assert synced.row().status == "BLOCKED"
+
+
+def test_of_two_that_take_a_lease_at_once_one_has_it(table):
+    for now in ("2026-03-20T12:00:00.000000Z", "2026-03-20T12:05:00.000001Z"):
+        slow = Steps()
+        slow.before("put", partial(taken, table, f"fast {now}", now))
+
+        store = SteppingTable(table, slow)
+        assert leases.take(store, "s-1", token=f"slow {now}", now=now) is None
+        assert table.get(keys.crm_lease("s-1")).attributes["token"] == f"fast {now}"
+
+
+def test_what_was_sent_outlives_the_holder_who_died_and_goes_when_it_is_settled(table):
+    first = taken(table, "first", "2026-03-20T12:00:00.000000Z")
+    noted = leases.remember(table, first, ["a", "b"])
+    assert noted is not None
+    assert leases.remember(table, noted, ["a"]) is noted
+
+    second = taken(table, "second", "2026-03-20T12:06:00.000000Z")
+    assert second.sent == {"a", "b"}
+    assert leases.remember(table, noted, ["c"]) is None
+    assert not leases.give_back(table, noted, settled=True)
+    assert leases.give_back(table, second, settled=False)
+    third = taken(table, "third", "2026-03-20T12:06:01.000000Z")
+    assert third.sent == {"a", "b"}
+    assert leases.give_back(table, third, settled=True)
+    assert table.get(keys.crm_lease("s-1")) is None
 
 
 def test_another_organization_s_row_is_none(synced):
@@ -710,26 +768,29 @@ def test_a_rebuild_changes_no_pending_work_and_opens_no_socket(world, backend):
         assert opened == []
 
 
-@pytest.mark.parametrize("story", ["create", "update", "uncertain"])
-@pytest.mark.parametrize(
-    "operation",
-    [
-        *("insert_events", "put", "delete", "get", "snapshot", "query_index", "resolve"),
-        *("find_contact", "search_contacts", "create_contact", "create_deal", "associate"),
-        *("find_deal", "update_deal", "pipeline"),
-    ],
-)
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("operation", [*WRITES, *READS])
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_a_worker_may_die_at_any_call(backend, subtests, story, operation, when):
+def test_a_worker_may_die_at_any_call(tmp_path, subtests, story, operation, when):
+    with sqlite_backend(tmp_path) as backend:
+        check_deaths(backend, subtests, story, operation, when)
+
+
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("operation", WRITES)
+def test_what_a_dead_worker_wrote_is_no_loss_on_any_store(backend, subtests, story, operation):
+    check_deaths(backend, subtests, story, operation, "after")
+
+
+def check_deaths(backend, subtests, story, operation, when):
+    """Let a worker die at each call of an operation, one world after the other."""
     for n in range(1, 30):
-        world = CrmWorld(backend, organization=f"org-{story}-{n}")
-        session = f"{world.organization}-{operation}-{when}"
+        world = CrmWorld(backend, organization=f"org-{n}")
+        session = f"{world.organization}-{story}-{operation}"
         tell(world, session, story)
         worker = world.worker()
-        steps = worker.log.steps if hasattr(worker.log.table, operation) else world.account.steps
-        if operation in {"insert_events", "snapshot", "resolve"}:
-            steps = worker.log.steps
-        getattr(steps, "before" if when == "before" else "after")(operation, die, n=n)
+        steps = worker.log.steps if operation in OF_THE_STORE else world.account.steps
+        getattr(steps, when)(operation, die, n=n)
         if survives(worker.run):
             break
         with subtests.test(call=n):
@@ -739,6 +800,12 @@ def test_a_worker_may_die_at_any_call(backend, subtests, story, operation, when)
             assert [each.id for each in world.account.live()] == [row.deal_id]
             assert len(world.account.contacts) == 1
             assert world.account.deals[row.deal_id].properties["intent"] == "servico"
+
+
+def taken(table, token, now):
+    lease = leases.take(table, "s-1", token=token, now=now)
+    assert lease is not None
+    return lease
 
 
 def tell(world, session, story):

@@ -379,3 +379,11 @@ def test_a_mirror_that_is_turned_off_writes_no_key(desk):
     assert desk.account.journal.writes == []
     assert desk("sync").code == 0
     assert desk.deal_of().id == deal
+
+
+def test_a_deal_that_was_restored_without_its_key_is_found_by_its_id(desk):
+    deal = archived(desk)
+    desk.account.people.restore(DEALS, deal)
+    desk.account.people.edit(DEALS, deal, **{SESSION_KEY: ""})
+    assert desk(*RECREATE, *APPLY).code == 4
+    assert desk.acts() == []

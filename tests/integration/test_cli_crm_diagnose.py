@@ -10,6 +10,8 @@ from adapters.clock import utc_now
 from domain import keys
 from domain.instants import shift
 from domain.records import Row
+from handlers.bootstrap.crm_operators import build_diagnosing
+from handlers.settings import read_crm_settings
 from handlers.simulators.hubspot import CONTACTS, DEALS, SESSION_KEY, STAGES
 from tests.support.crm_desk import NAME, NOTE, PHONE, crm_desk, human_deal
 
@@ -334,3 +336,26 @@ def test_nothing_that_anybody_wrote_is_in_a_report_or_a_log(synced, capfd):
     assert any("property_diff" in text for text in texts)
     for text in texts:
         assert not [each for each in canaries if each in text], text
+
+
+def test_an_account_without_keys_is_compared_by_the_ids_of_its_deals(leads):
+    with crm_desk(leads, keys=False) as desk:
+        for session, phone in (("s-1", PHONE), ("s-2", OTHER), ("s-3", "5511955550144")):
+            desk.session(session, phone=phone)
+        assert desk("sync").code == 0
+        assert look(desk, "remote", code=0).document["compared"] == 3
+
+        _merged(desk)
+        desk.account.people.archive(DEALS, desk.row("s-2").deal_id)
+        assert found(look(desk, "remote")) >= {("merged", "s-1"), ("archived", "s-2")}
+
+
+def test_what_compares_has_no_way_to_change_anything(synced):
+    settings = read_crm_settings(synced.env, file=synced.leads.folder / "none.toml")
+    with synced.app() as app:
+        diagnosing = build_diagnosing(app, settings, remote=True)
+        assert diagnosing.account is not None
+        refused = diagnosing.account.crm.update_deal(_deal(synced), {"name": "outro"})
+        diagnosing.close()
+    assert refused.reason == "read_only"
+    assert not [each for each in synced.account.journal.writes if each.method == "PATCH"]

@@ -4,6 +4,7 @@ Source: research/crm.md §3. Each test has the name of the report, and asserts w
 """
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -46,11 +47,8 @@ def test_issue_hubspot_api_nodejs_416_a_limit_is_met_once_by_each_worker(tmp_pat
         answered(world, *EIGHT)
         # Nobody paces them: what is left is what the account itself says.
         mirrors = [world.mirror(world.adapter()) for _ in range(workers)]
-        threads = [threading.Thread(target=world.run, args=(mirror,)) for mirror in mirrors]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(world.run, mirrors))
 
         assert 1 <= len(limited(world)) <= workers
         rows = [world.row(each) for each in EIGHT]
@@ -256,3 +254,18 @@ def test_issue_hubspot_changelog_2026_09_what_an_administrator_requires_is_named
         assert [type(each) for each in acted] == [Acted] * len(EIGHT)
         assert world.run().endings == {"synced": len(EIGHT)}
         assert len(world.hubspot.deals()) == len(EIGHT)
+
+
+# Not of a report, but of the mirror's promises: what a change costs in the steady state.
+@pytest.mark.parametrize("said", [{"intent": "servico"}, {"qualification_data": '{"a":"b"}'}])
+def test_a_change_of_a_deal_takes_three_requests_at_most(tmp_path, said):
+    with deployed(tmp_path) as world:
+        world.synced(*EIGHT)
+        for session in EIGHT:
+            world.turn(session, state="QUALIFYING", **said)
+            world.ask_for_people(session)
+        report = world.run()
+
+        assert report.endings == {"synced": len(EIGHT)}
+        assert len(world.hubspot.journal) == report.requests <= 3 * len(EIGHT)
+        assert len(world.asked("PATCH")) == len(EIGHT)

@@ -4,7 +4,7 @@ Source: research/crm.md §3. Each test has the name of the report, and asserts w
 """
 
 import json
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -163,11 +163,9 @@ def test_issue_breatheco_de_10934_workers_at_once_make_one_deal_a_session(tmp_pa
             world.start(session)
             world.turn(session)
         mirrors = [world.mirror(world.adapter()) for _ in range(3)]
-        threads = [threading.Thread(target=world.run, args=(mirror,)) for mirror in mirrors]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(len(mirrors)) as pool:
+            reports = list(pool.map(world.run, mirrors))
+        assert [each.endings["lease_lost"] for each in reports] == [0, 0, 0]
         for _ in range(3):
             world.pass_time(minutes=6)
             world.run()

@@ -36,6 +36,17 @@ def test_every_request_is_counted_once_by_what_its_answer_meant(world):
     assert report.requests_each == [asked]
     assert report.answers["ABSENT"] > 0
     assert report.answers["DONE"] > 0
+    # What went well at once was no doubt, and is none that was resolved.
+    assert not report.resolved
+
+
+def test_each_row_is_told_by_the_requests_it_took_itself(world):
+    world.start("s-2", phone="5511955550143", name="Bia Souza")
+    world.turn("s-2")
+    report = world.worker().run()
+
+    assert len(report.requests_each) == len(report.waits_s) == 2
+    assert sum(report.requests_each) == report.requests
 
 
 def test_a_deal_that_was_found_after_all_is_a_doubt_resolved(world):

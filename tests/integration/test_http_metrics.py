@@ -20,7 +20,7 @@ from handlers.mirror import Mirror
 from handlers.settings import read_conversation_settings, read_crm_settings, read_settings
 from handlers.simulators.hubspot import STAGES, HubSpot, Setup
 from tests.support.deliveries import ROUTE, SETTINGS, delivery, signed, stamp, text
-from tests.support.mirrored import NAME, PHONE, to_be_mirrored
+from tests.support.mirrored import NAME, PHONE, say, to_be_mirrored
 from tests.support.service import NOW, serving
 
 STAGE_VARIABLES = {f"HUBSPOT_STAGE_{name.upper()}": value for name, value in STAGES.items()}
@@ -81,15 +81,16 @@ def watched(tmp_path, hubspot):
         app.close()
 
 
+class Once(threading.Event):
+    """Tells a loop to stop when it would wait for the next minute."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        return True
+
+
 def minute(mirror):
-    """Let the thread of a served process do one round."""
-    stop = threading.Event()
-    worked = threading.Thread(target=mirror.run_until, args=(stop, 60.0))
-    worked.start()
-    while not mirror.tally.measures()[0].values[0]:
-        assert worked.is_alive()
-    stop.set()
-    worked.join(10)
+    """Do what the thread of a served process does in a minute."""
+    mirror.run_until(Once())
 
 
 def test_a_service_without_work_tells_zeros_in_prometheus_format(watched):
@@ -175,6 +176,9 @@ def test_leads_that_wait_are_told_by_number_and_age(watched):
 
     assert told["leads_waiting_leads"] == 2
     assert told["leads_oldest_waiting_seconds"] == 60
+    # What is due in an hour, as a text that is tried again is, waits for nobody yet.
+    watched.pass_time(hours=-1)
+    assert watched.numbers()["leads_waiting_leads"] == 0
 
 
 def test_the_queue_of_people_is_told_by_number_and_age(watched):
@@ -183,6 +187,16 @@ def test_the_queue_of_people_is_told_by_number_and_age(watched):
     told = watched.numbers()
 
     assert (told["leads_handoff_queue"], told["leads_oldest_handoff_seconds"]) == (2, 50)
+
+
+def test_a_conversation_waits_for_a_person_since_one_was_asked_for_last(watched):
+    to_be_mirrored(watched.app, "s-1", age_s=50)
+    say(watched.app, "s-1", "handoff_returned", operator="ana")
+    assert watched.numbers()["leads_handoff_queue"] == 0
+    say(watched.app, "s-1", "handoff_requested", reason="operator")
+    watched.pass_time(seconds=7)
+
+    assert watched.numbers()["leads_oldest_handoff_seconds"] == 7
 
 
 def test_a_key_sees_how_its_own_organization_stands(watched):

@@ -79,8 +79,10 @@ def test_a_row_that_does_not_say_since_when_is_as_old_as_its_last_change():
     assert now.oldest_pending_s == 600.0
 
 
-def test_a_row_of_a_process_whose_clock_is_ahead_is_not_younger_than_nothing():
-    assert standing([row("PENDING", since=LATER)], [], NOW).oldest_runnable_s == 0.0
+def test_what_a_process_with_a_clock_ahead_wrote_is_not_younger_than_nothing():
+    now = standing([row("PENDING", since=LATER)], [rest("paused", LATER)], NOW)
+
+    assert (now.oldest_runnable_s, now.paused_s) == (0.0, 0.0)
 
 
 def test_a_doubt_that_nothing_looks_into_by_itself_is_one_for_people():

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from adapters.hubspot.client import HubSpotClient
+from adapters.hubspot.client import HubSpotClient, _trusted
 from adapters.hubspot.crm import HubSpotCrm
 from adapters.hubspot.wire import Request, Verb
 from domain.crm.replies import Kind
@@ -188,3 +188,13 @@ def test_a_body_that_is_no_json_is_ours_to_mend():
 
     assert (reply.status, server.asked) == (None, [])
     assert getattr(reply, "reason", "") == "client_bug"
+
+
+def test_certificates_of_the_shell_are_not_trusted(monkeypatch, tmp_path):
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / "none"))
+    _trusted.cache_clear()
+
+    # Who looked for them would not find them, and fail.
+    HubSpotClient(TOKEN).close()
+    _trusted.cache_clear()

@@ -98,6 +98,15 @@ def test_no_interval_ever_has_more_than_is_allowed(steps, most, interval_ms):
         )
 
 
+def test_no_turn_is_given_before_one_that_was_given_earlier():
+    pacer, _ = paced()
+    waits = [pacer.reserve() for _ in range(START_BURST)]
+    pacer.told(said(most=1_000, left=900, interval_ms=1_000))
+
+    assert waits[-1] == INTERVAL_S
+    assert pacer.reserve() == INTERVAL_S
+
+
 def test_searches_have_a_limit_of_their_own():
     pacer, time = paced()
     went = turns(pacer, time, 11, searches=True)
