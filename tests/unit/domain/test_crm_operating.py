@@ -190,6 +190,15 @@ def test_a_row_keeps_the_key_of_the_deal_it_adopted_and_takes_another_one_after_
     assert key_of(unlinked, UNIQUELY) not in {"prod:s-1", "prod:s-1#2"}
 
 
+@pytest.mark.parametrize("name", ["unlink", "recreate"])
+def test_a_key_stays_with_the_deal_that_had_it(name):
+    seen = replace(ACTS[name][0], create_key="prod:s-1")
+    left = after(seen, ACTS[name][1](seen, act(seen)))
+    linked = after(left, adopted(left, Remote(id="9"), Looked(keyed=False), WITHOUT_KEYS))
+    # The account has keys from now on.
+    assert key_of(linked, UNIQUELY) == "prod:s-1#2"
+
+
 def test_what_people_hold_of_an_adopted_deal_is_not_taken_for_ours():
     shadow = {"deal.name": "Ana"}
     seen = row("BLOCKED", deal_id="8", remote=shadow)
