@@ -9,6 +9,9 @@ from domain.crm.recording import blocked, refused, try_later
 from domain.crm.replies import Kind, Remote
 from domain.crm.visit import Answer, Fact, Note
 
+_LAG_TRIES: Final = 3
+"""Minutes apart: longer than a record that was just written may be unreadable (crm.md §1.3)."""
+
 _MAX_LISTED: Final = 8
 """Contacts that are named to whoever has to choose."""
 
@@ -65,9 +68,14 @@ def _created(answer: Answer) -> Note | None:
 
 
 def _taken(answer: Answer) -> Note | None:
-    """Look again who has the phone or the e-mail; what cannot be read yet is read later."""
+    """Look again who has the phone or the e-mail; what cannot be read yet is read later.
+
+    What still cannot be read after some tries is held by a contact that people put away.
+    """
     visit = answer.visit
     if visit.contact_taken:
+        if answer.sync.attempts >= _LAG_TRIES:
+            return blocked(visit, "contact_key_held", **answer.told)
         return try_later(answer)
     visit.contact_taken = True
     visit.contact_holder = answer.reply.holder_id or ""
