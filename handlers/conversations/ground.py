@@ -137,15 +137,13 @@ class Conversations:
         for row in every(partial(self._page, partition)):
             yield str(row.attributes["leadOrganizationId"]), CONVERSATIONS.decode(row)
 
-    def waiting(self, organization_id: str, until: str, limit: int = 100) -> list[str]:
-        """Return leads for whom something has been due since before `until`, the oldest first."""
+    def waiting(self, organization_id: str, until: str) -> Iterator[str]:
+        """Yield leads for whom something has been due since before `until`, the oldest first."""
         partition = keys.pending_turns(organization_id)
-        page = self.table.query_index(partition, limit=limit)
-        return [
-            str(row.attributes["leadOrganizationId"])
-            for row in page.items
-            if row.gsi1 is not None and row.gsi1[1] <= until
-        ]
+        for row in every(partial(self._page, partition)):
+            if row.gsi1 is None or row.gsi1[1] > until:
+                return
+            yield str(row.attributes["leadOrganizationId"])
 
     def _page(self, partition: str, cursor: str | None) -> Page[Row]:
         return self.table.query_index(partition, limit=200, cursor=cursor)

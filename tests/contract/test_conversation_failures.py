@@ -2,8 +2,10 @@
 
 import pytest
 
+from domain.addresses import address
 from domain.conversation.model import ModelUnavailable
 from domain.errors import Unavailable
+from tests.support.backends import sqlite_backend
 from tests.support.talks import World, drain, lead_of, receive, types
 
 pytestmark = pytest.mark.beyond_moto
@@ -41,3 +43,19 @@ def test_a_process_leaves_leads_whose_channel_it_does_not_speak(world):
 
     assert types(process) == ["message_received", "conversation_started", "identity_linked"]
     assert process.talks.worker.work("default", lead_of(process)) == 0
+
+
+def test_leads_that_nobody_here_can_serve_hide_no_other(tmp_path):
+    with sqlite_backend(tmp_path) as backend:
+        world = World(backend, tmp_path)
+        process = world.process()
+        for number in range(210):
+            phone = f"55119555{number:05d}"
+            stuck = world.says("oi", channel="telegram", address=address("whatsapp", phone))
+            receive(process, stuck)
+        world.pass_time(minutes=1)
+        receive(process, world.says("e eu?"))
+
+        found = list(process.talks.conversations.waiting("default", world.now))
+
+        assert len(found) == 211

@@ -196,7 +196,7 @@ def check(talk: Talk) -> None:
     assert len(set(names)) == len(names)
     assert unsettled(events) <= set(names)
     assert not finished(events) & set(names)
-    listed = talk.watcher.talks.conversations.waiting("default", "9999")
+    listed = list(talk.watcher.talks.conversations.waiting("default", "9999"))
     assert bool(listed) == bool(thread.pending or list(thread.moving()))
     assert started_beside_a_person(events) == []
     shown = Counter(text.outbound_id for text in talk.world.phone.texts)

@@ -154,7 +154,7 @@ def check_settled(process: Process) -> None:
     thread = thread_of(process)
     assert not thread.pending
     assert not list(thread.moving())
-    assert process.talks.conversations.waiting("default", "9999") == []
+    assert list(process.talks.conversations.waiting("default", "9999")) == []
     assert process.app.maintenance.verify(lead_of(process)).state == "equal"
 
 
