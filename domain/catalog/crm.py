@@ -75,50 +75,43 @@ class CrmRevisionConfirmed(Payload):
     verify_after: VerifyAfter | None = None
 
 
-@event("crm_sync_deferred", category=_CATEGORY, ours=True)
-class CrmSyncDeferred(Payload):
-    """It did not work for now, and is tried again."""
+class CrmAnswered(Payload):
+    """What every step that did not work says: of which content, and what the CRM answered."""
 
     session_id: SessionId
     revision: Revision
+    http_status: HttpStatus | None = None
+    category: Category | None = None
+    correlation: Correlation | None = None
+    detail: Detail | None = None
+
+
+@event("crm_sync_deferred", category=_CATEGORY, ours=True)
+class CrmSyncDeferred(CrmAnswered):
+    """It did not work for now, and is tried again."""
+
     error_class: ErrorClass
     retry_at: Annotated[Instant, describe("When.", _LATER)]
     counted: Annotated[Literal["yes", "no"], describe("Whether it used up a try.", "yes"), LOGGABLE]
     marker: Marker
     verify_after: VerifyAfter | None = None
-    http_status: HttpStatus | None = None
-    category: Category | None = None
-    correlation: Correlation | None = None
-    detail: Detail | None = None
 
 
 @event("crm_sync_blocked", category=_CATEGORY, ours=True)
-class CrmSyncBlocked(Payload):
+class CrmSyncBlocked(CrmAnswered):
     """It cannot work until somebody changes something."""
 
-    session_id: SessionId
-    revision: Revision
     reason: Reason
     marker: Marker
-    http_status: HttpStatus | None = None
-    category: Category | None = None
-    correlation: Correlation | None = None
-    detail: Detail | None = None
 
 
 @event("crm_sync_uncertain", category=_CATEGORY, ours=True)
-class CrmSyncUncertain(Payload):
+class CrmSyncUncertain(CrmAnswered):
     """Nobody knows whether a deal was created. Without `retryAt` only a person resolves it."""
 
-    session_id: SessionId
-    revision: Revision
     reason: Reason
     retry_at: Annotated[Instant, describe("When it is looked for.", _LATER)] | None = None
     verify_after: VerifyAfter | None = None
-    http_status: HttpStatus | None = None
-    category: Category | None = None
-    correlation: Correlation | None = None
-    detail: Detail | None = None
 
 
 @event("crm_sync_reconciled", category=_CATEGORY, ours=True)
