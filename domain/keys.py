@@ -224,6 +224,16 @@ def resource_version(
     return Key(partition, f"VERSION#{version:06d}")
 
 
+def audits(organization_id: str) -> str:
+    """PK of what operators did to an organization as a whole, in the order they did it."""
+    return f"{organization_id}#ADMIN#AUDIT"
+
+
+def audit(organization_id: str, at: str, act_id: str) -> Key:
+    """One act of an operator, which is never written again."""
+    return Key(audits(organization_id), f"AUDIT#{at}#{act_id}")
+
+
 def configs(organization_id: str) -> str:
     """PK of what operators set while the service runs."""
     return f"{organization_id}#ADMIN#CONFIG"

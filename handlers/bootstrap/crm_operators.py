@@ -9,6 +9,7 @@ from handlers.bootstrap.app import App
 from handlers.bootstrap.crm import open_account
 from handlers.crm.account import Account
 from handlers.crm.acts import Acts
+from handlers.crm.audit import Audit
 from handlers.crm.diagnosing import Diagnosing
 from handlers.crm.examining import Examining, Properties, UniqueProperty
 from handlers.crm.inspecting import Inspecting
@@ -27,6 +28,7 @@ def build_operators(app: App, mirror: Mirror) -> CrmOperators:
         showing=showing,
         looking=Looking(account=_account(mirror.settings, mirror.crm)),
         control=mirror.control,
+        audit=Audit(table=app.table, now=app.now, new_id=app.new_id),
         processor=mirror.processor,
         now=app.now,
         sends=mirror.settings.hubspot_enabled,

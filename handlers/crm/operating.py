@@ -15,6 +15,7 @@ from domain.crm.visit import UNIQUE, Configuration, Fact, key_of
 from domain.errors import LeadError
 from domain.ports.effects import Clock
 from handlers.crm.acts import Acted, Acts, Ask, named
+from handlers.crm.audit import Audit
 from handlers.crm.control import AccountControl, Rest
 from handlers.crm.looking import Looking
 from handlers.crm.showing import Showing
@@ -45,6 +46,7 @@ class CrmOperators:
     showing: Showing
     looking: Looking
     control: AccountControl
+    audit: Audit
     processor: CrmSyncProcessor | None
     now: Clock
     sends: bool = True
@@ -146,16 +148,21 @@ class CrmOperators:
     def pause(self, organization_id: str, ask: Ask) -> Rest | None:
         """Let the account rest until a person says otherwise; return why it rests now."""
         if ask.apply:
-            operator, reason = named(ask)
+            operator, reason = self._noted(organization_id, "crm_pause", ask)
             return self.control.pause(organization_id, operator=operator, reason=reason)
         return self.control.rest(organization_id)
 
     def resume(self, organization_id: str, ask: Ask) -> bool:
         """Use the account again, whyever it rests; tell whether it did rest."""
         if ask.apply:
-            named(ask)
+            self._noted(organization_id, "crm_resume", ask)
             return self.control.resume(organization_id)
         return self.control.rest(organization_id) is not None
+
+    def _noted(self, organization_id: str, action: str, ask: Ask) -> tuple[str, str]:
+        operator, reason = named(ask)
+        self.audit.record(organization_id, operator=operator, action=action, reason=reason)
+        return operator, reason
 
     def _keyed(self, organization_id: str, session_id: str, has: str, config: Configuration) -> str:
         """Give an adopted deal its key; what fails here the worker does later, or is blocked by."""

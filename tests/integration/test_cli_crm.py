@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from handlers.crm.audit import Audit
 from handlers.simulators.hubspot import FAILING, SCOPES, STAGES, Access
 from tests.support.crm_desk import APPLY, NAME, NOTE, PHONE, crm_desk
 
@@ -113,6 +114,22 @@ def test_an_account_is_paused_and_resumed_by_name_and_only_when_told_to(desk):
     assert desk.json("resume", *APPLY) == {"applied": True, "rested": True}
     assert desk("sync").code == 0
     assert desk.json("resume", *APPLY)["rested"] is False
+
+
+def test_who_let_an_account_rest_and_why_is_kept(desk):
+    desk.session()
+    desk("pause")
+    desk("pause", *APPLY)
+    desk("resume", *APPLY)
+    app = desk.leads.app()
+    kept = Audit(table=app.table, now=app.now, new_id=app.new_id).list_recent("default").items
+    app.close()
+
+    assert [(each.attributes["action"], each.attributes["operator"]) for each in kept] == [
+        ("crm_resume", "ana"),
+        ("crm_pause", "ana"),
+    ]
+    assert {each.attributes["reason"] for each in kept} == {"Conferido no CRM"}
 
 
 def test_an_account_is_prepared_once_and_only_when_told_to(leads):

@@ -5,6 +5,7 @@ import pytest
 from domain.crm.operating import ActRefused, Changed
 from handlers.crm.account import Account
 from handlers.crm.acts import Acts, Ask
+from handlers.crm.audit import Audit
 from handlers.crm.control import AccountControl
 from handlers.crm.looking import Looking
 from handlers.crm.operating import CrmOperators
@@ -36,6 +37,7 @@ def operators(world):
         showing=showing,
         looking=Looking(account=account),
         control=control,
+        audit=Audit(table=log.table, now=lambda: world.now, new_id=world.new_id),
         processor=None,
         now=lambda: world.now,
     )
