@@ -9,6 +9,7 @@ import itertools
 import pytest
 
 from tests.support.crashes import (
+    EVERY_CALL_ON,
     HOWS,
     Cut,
     Story,
@@ -40,14 +41,19 @@ ON_DYNAMODB = [
 
 CASES = [
     *[
-        ("sqlite", story, operation, how)
+        (store, story, operation, how)
+        for store in EVERY_CALL_ON
         for story in STORIES
         for operation, hows in HOWS.items()
         if story == "one message" or operation in WRITES
         if (story, operation) != ("a picture", "answer")
         for how in hows
     ],
-    *[("ministack", "one message", operation, how) for operation, how in ON_DYNAMODB],
+    *[
+        ("ministack", "one message", operation, how)
+        for operation, how in ON_DYNAMODB
+        if "ministack" not in EVERY_CALL_ON
+    ],
 ]
 
 

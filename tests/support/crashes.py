@@ -1,5 +1,6 @@
 """Where the way from a message to its reply can be cut, how, and what must hold whatever is cut."""
 
+import os
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -14,6 +15,12 @@ from domain.errors import LeadError, Unavailable, Uncertain
 from domain.event import LeadEvent
 from tests.support.stepping import Call, Died, Steps
 from tests.support.talks import Process, World, drain, lead_of, receive
+
+EVERY_CALL_ON: Final = (
+    ("sqlite", "ministack") if os.environ.get("LEADS_TEST_EVERYWHERE") else ("sqlite",)
+)
+"""Stores on which every call is cut. On the DynamoDB stand-in that takes minutes, so an ordinary run
+cuts there what differs: commits, sends and answers."""
 
 _DIES: Final = ("dies before", "dies after", "is down")
 HOWS: Final = {
