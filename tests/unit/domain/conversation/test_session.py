@@ -1,5 +1,7 @@
 """A session as its events leave it; what is not legal changes nothing and is counted."""
 
+import json
+
 import pytest
 
 from domain.conversation import session as sessions
@@ -112,3 +114,14 @@ def test_a_person_who_has_the_session_may_not_abandon_it():
 
     assert standing.state == State.HUMAN
     assert standing.rejected_transitions == 1
+
+
+def test_no_number_of_turns_makes_what_was_collected_too_large():
+    standing = session()
+    for turn in range(10):
+        said = {f"k{turn}-{number:02d}": "v" * 900 for number in range(10)}
+        standing = turned(standing, "QUALIFYING", qualification_data=json.dumps(said))
+
+    assert len(standing.qualification_data) == 60
+    assert {len(value) for value in standing.qualification_data.values()} == {500}
+    assert list(standing.qualification_data) == sorted(standing.qualification_data)
