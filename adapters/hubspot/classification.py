@@ -6,15 +6,20 @@ Source: research/crm.md §4.4, measured there on real sockets. Where the table s
 
 from typing import Final
 
-import httpx
+import httpx2
 
 from adapters.hubspot.readonly import WriteRefused
 from adapters.hubspot.told import Told, correlation, is_missing, limit_of, told, wait_s
 from adapters.hubspot.wire import Answer, Verb
 from domain.crm.replies import Kind, Reply
 
-_NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
-_NO_REQUEST: Final = (httpx.UnsupportedProtocol, httpx.InvalidURL, httpx.LocalProtocolError)
+_NOT_SENT: Final = (
+    httpx2.ConnectError,
+    httpx2.ConnectTimeout,
+    httpx2.PoolTimeout,
+    httpx2.ProxyError,
+)
+_NO_REQUEST: Final = (httpx2.UnsupportedProtocol, httpx2.InvalidURL, httpx2.LocalProtocolError)
 _LONGER_THAN_A_LOCK_S: Final = 2
 """Source: research/crm.md §1.4, status 423."""
 
@@ -45,7 +50,7 @@ def failed(error: Exception, verb: Verb) -> Reply:
         return not_made()
     if isinstance(error, _NOT_SENT):
         return Reply(kind=Kind.NOT_SENT, reason="not_sent")
-    timed_out = isinstance(error, httpx.TimeoutException)
+    timed_out = isinstance(error, httpx2.TimeoutException)
     return Reply(kind=_UNCLEAR[verb], reason="timeout" if timed_out else "connection_lost")
 
 

@@ -10,7 +10,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 
 from adapters.hubspot.classification import failed, not_made, refused
 from adapters.hubspot.pacing import Pacer
@@ -67,13 +67,13 @@ class HubSpotClient:
         self._base_url = _address(base_url)
         self._read_s = read_s
         self._pacer = pacer or Pacer()
-        transport: httpx.BaseTransport = httpx.HTTPTransport(
+        transport: httpx2.BaseTransport = httpx2.HTTPTransport(
             verify=_trusted(),
             # Nothing of the shell that started it: neither its proxies nor its certificates.
             trust_env=False,
             http2=False,
             retries=0,
-            limits=httpx.Limits(
+            limits=httpx2.Limits(
                 max_connections=MAX_CONNECTIONS,
                 max_keepalive_connections=MAX_CONNECTIONS,
                 keepalive_expiry=_KEPT_ALIVE_S,
@@ -81,13 +81,13 @@ class HubSpotClient:
         )
         if read_only:
             transport = ReadOnly(transport, urlsplit(self._base_url).path)
-        self._http = httpx.Client(
+        self._http = httpx2.Client(
             transport=transport,
             trust_env=False,
             follow_redirects=False,
             # What the edge would have us carry from one request to the next.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-            timeout=httpx.Timeout(read_s, connect=CONNECT_S, write=WRITE_S, pool=POOL_S),
+            timeout=httpx2.Timeout(read_s, connect=CONNECT_S, write=WRITE_S, pool=POOL_S),
             headers={"Authorization": f"Bearer {token}", "User-Agent": USER_AGENT},
         )
 
@@ -121,7 +121,7 @@ class HubSpotClient:
             return answer
         return refused(answer, request.verb, searches=request.searches)
 
-    def _prepared(self, request: Request) -> httpx.Request | None:
+    def _prepared(self, request: Request) -> httpx2.Request | None:
         if request.path is None:
             return None
         has_body = request.body is not None
@@ -134,7 +134,7 @@ class HubSpotClient:
             headers={"Content-Type": "application/json"} if has_body else None,
         )
 
-    def _sent(self, prepared: httpx.Request) -> Answer:
+    def _sent(self, prepared: httpx2.Request) -> Answer:
         response = self._http.send(prepared, stream=True)
         try:
             content = self._content(response)
@@ -147,7 +147,7 @@ class HubSpotClient:
             too_large=content is None,
         )
 
-    def _content(self, response: httpx.Response) -> bytes | None:
+    def _content(self, response: httpx2.Response) -> bytes | None:
         """Read an answer that neither grows without end nor trickles without end."""
         deadline = time.monotonic() + self._read_s
         content = bytearray()
@@ -157,14 +157,14 @@ class HubSpotClient:
                 return None
             if time.monotonic() > deadline:
                 message = "the answer trickles"
-                raise httpx.ReadTimeout(message, request=response.request)
+                raise httpx2.ReadTimeout(message, request=response.request)
         return bytes(content)
 
 
 @cache
 def _trusted() -> ssl.SSLContext:
     # Reading all certificates takes as long as a request, so it is done once.
-    return httpx.create_ssl_context(trust_env=False)
+    return httpx2.create_ssl_context(trust_env=False)
 
 
 def _address(base_url: str) -> str:

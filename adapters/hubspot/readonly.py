@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-import httpx
+import httpx2
 
 _READING: Final = re.compile(
     r"/crm/objects/[0-9A-Za-z-]+/(?:contacts|deals)/(?:search|batch/read)", re.ASCII
@@ -15,7 +15,7 @@ class WriteRefused(Exception):
     """Raised in place of a request that is not on the list."""
 
 
-class ReadOnly(httpx.BaseTransport):
+class ReadOnly(httpx2.BaseTransport):
     """Passes readings on to another transport.
 
     Args:
@@ -23,11 +23,11 @@ class ReadOnly(httpx.BaseTransport):
         prefix: the path of the base URL.
     """
 
-    def __init__(self, transport: httpx.BaseTransport, prefix: str = "") -> None:
+    def __init__(self, transport: httpx2.BaseTransport, prefix: str = "") -> None:
         self._transport = transport
         self._prefix = prefix
 
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Carry one request.
 
         Raises:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
-import httpx
+import httpx2
 
 from adapters.whatsapp.bodies import decode
 from adapters.whatsapp.cleaning import clean_text, id_of, number
@@ -40,12 +40,17 @@ REACH_S: Final = 3.0
 _MAX_ANSWER_BYTES: Final = 64 * 1024
 _MAX_RETRY_AFTER_S: Final = 24 * 60 * 60
 
-_NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
+_NOT_SENT: Final = (
+    httpx2.ConnectError,
+    httpx2.ConnectTimeout,
+    httpx2.PoolTimeout,
+    httpx2.ProxyError,
+)
 # A base URL or a token that no request can be made of: a fault of the settings.
 _NO_REQUEST: Final = (
-    httpx.InvalidURL,
-    httpx.UnsupportedProtocol,
-    httpx.LocalProtocolError,
+    httpx2.InvalidURL,
+    httpx2.UnsupportedProtocol,
+    httpx2.LocalProtocolError,
     UnicodeEncodeError,
     LookupError,
 )
@@ -80,9 +85,9 @@ class WhatsAppChannel:
     ) -> None:
         self._token_of = token_of if callable(token_of) else lambda _account: token_of
         self._root = f"{base_url.rstrip('/')}/{version}"
-        self._timeout = httpx.Timeout(read_s, connect=connect_s, pool=connect_s)
+        self._timeout = httpx2.Timeout(read_s, connect=connect_s, pool=connect_s)
         # Nothing of the shell that started it: neither its proxies nor its .netrc.
-        self._http = httpx.Client(trust_env=False, follow_redirects=False)
+        self._http = httpx2.Client(trust_env=False, follow_redirects=False)
 
     def close(self) -> None:
         """Close what connections are open."""
@@ -104,9 +109,9 @@ class WhatsAppChannel:
             return NotAccepted(error_class=ErrorClass.NOT_SENT)
         except _NO_REQUEST:
             return NotAccepted(error_class=ErrorClass.ACCOUNT)
-        except httpx.TimeoutException:
+        except httpx2.TimeoutException:
             return Unknown(reason="timeout")
-        except httpx.HTTPError:
+        except httpx2.HTTPError:
             return Unknown(reason="connection_lost")
         return _result(answer)
 
@@ -120,7 +125,7 @@ class WhatsAppChannel:
         }
         # A courtesy: nothing depends on it, so nothing it meets is worth an error.
         with suppress(Exception):
-            self._post(account, body, httpx.Timeout(TYPING_S))
+            self._post(account, body, httpx2.Timeout(TYPING_S))
 
     def reach(self, account: str) -> str | None:
         """Ask for one of our numbers; return what is wrong in a word, None if nothing is."""
@@ -129,11 +134,11 @@ class WhatsAppChannel:
                 f"{self._root}/{quote(account, safe='')}",
                 params={"fields": "id"},
                 headers={"Authorization": f"Bearer {self._token_of(account)}"},
-                timeout=httpx.Timeout(REACH_S),
+                timeout=httpx2.Timeout(REACH_S),
             )
         except _NO_REQUEST:
             return "settings_unfit"
-        except httpx.HTTPError:
+        except httpx2.HTTPError:
             return "unreachable"
         if answer.status_code >= 500:
             return "unreachable"
@@ -146,13 +151,13 @@ class WhatsAppChannel:
             headers["X-Hub-Signature-256"] = signature
         try:
             answer = self._http.post(
-                url, content=body, headers=headers, timeout=httpx.Timeout(REACH_S)
+                url, content=body, headers=headers, timeout=httpx2.Timeout(REACH_S)
             )
-        except (*_NO_REQUEST, httpx.HTTPError):
+        except (*_NO_REQUEST, httpx2.HTTPError):
             return None
         return answer.status_code
 
-    def _post(self, account: str, body: dict[str, Any], timeout: httpx.Timeout) -> _Answer:
+    def _post(self, account: str, body: dict[str, Any], timeout: httpx2.Timeout) -> _Answer:
         with self._http.stream(
             "POST",
             f"{self._root}/{quote(account, safe='')}/messages",
@@ -168,7 +173,7 @@ class WhatsAppChannel:
             return _Answer(response.status_code, response.headers.get("retry-after"), content)
 
 
-def _limited(response: httpx.Response, read_s: float) -> bytes:
+def _limited(response: httpx2.Response, read_s: float) -> bytes:
     """Read an answer that neither grows without end nor trickles without end."""
     deadline = time.monotonic() + read_s
     content = b""
@@ -178,7 +183,7 @@ def _limited(response: httpx.Response, read_s: float) -> bytes:
             return b""
         if time.monotonic() > deadline:
             message = "the answer trickles"
-            raise httpx.ReadTimeout(message, request=response.request)
+            raise httpx2.ReadTimeout(message, request=response.request)
     return content
 
 

@@ -49,7 +49,7 @@ def open_account(settings: CrmSettings, *, read_only: bool = False) -> Crm | Non
     """
     if settings.hubspot_token is None:
         return None
-    from adapters.hubspot.client import HubSpotClient  # noqa: PLC0415 - it loads httpx
+    from adapters.hubspot.client import HubSpotClient  # noqa: PLC0415 - it loads httpx2
     from adapters.hubspot.crm import HubSpotCrm  # noqa: PLC0415
 
     client = HubSpotClient(

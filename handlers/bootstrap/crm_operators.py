@@ -90,7 +90,7 @@ def _properties(settings: CrmSettings) -> Properties | None:
         return None
 
     def look(apply: bool) -> tuple[UniqueProperty, ...]:
-        from adapters.hubspot.bootstrap import bootstrap  # noqa: PLC0415 - it loads httpx
+        from adapters.hubspot.bootstrap import bootstrap  # noqa: PLC0415 - it loads httpx2
         from adapters.hubspot.client import HubSpotClient  # noqa: PLC0415
 
         client = HubSpotClient(

@@ -126,7 +126,7 @@ def _channels(settings: ConversationSettings) -> dict[str, Channel]:
     """Return the channels that are configured; the console always is."""
     channels: dict[str, Channel] = {"console": ConsoleChannel()}
     if settings.accounts:
-        from adapters.whatsapp.client import WhatsAppChannel  # noqa: PLC0415 - it loads httpx
+        from adapters.whatsapp.client import WhatsAppChannel  # noqa: PLC0415 - it loads httpx2
         from adapters.whatsapp.paced import PacedChannel  # noqa: PLC0415
         from adapters.whatsapp.pacing import Pacing  # noqa: PLC0415
 

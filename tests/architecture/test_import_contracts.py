@@ -36,7 +36,7 @@ VIOLATIONS = {
     },
     "one-home-for-aws": {"handlers/stray.py": "import botocore.exceptions"},
     "one-home-for-sqlite": {"handlers/stray.py": "import sqlite3"},
-    "one-home-for-httpx": {"handlers/stray.py": "import httpx"},
+    "one-home-for-httpx2": {"handlers/stray.py": "import httpx2"},
     "one-home-for-http": {"handlers/stray.py": "import fastapi"},
     "one-home-for-openai": {"handlers/stray.py": "import openai"},
     "one-home-for-powertools": {"handlers/stray.py": "import aws_lambda_powertools"},

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import httpx
+import httpx2
 
 from handlers import demo_data
 from tests.bench.measuring import Result, at_least
@@ -48,7 +48,7 @@ def run() -> Iterator[Result]:
 
 
 def _rates(url: str) -> Iterator[float]:
-    with httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
+    with httpx2.Client(base_url=url, timeout=60, trust_env=False) as client:
         for number in range(ROUNDS):
             bodies = list(_bodies(f"round-{number}"))
             start = time.perf_counter()

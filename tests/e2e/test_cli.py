@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.cli import CommandLine, purchases
@@ -170,7 +170,7 @@ def test_the_api_is_served_until_the_process_is_told_to_stop(leads):
     assert url is not None
     assert "leads keys create --db leads.db" in process.stderr.readline()
     key = run("keys", "create", "--db", "leads.db", cwd=leads.folder).stdout.strip()
-    with httpx.Client(base_url=url[0], timeout=30, trust_env=False) as http:
+    with httpx2.Client(base_url=url[0], timeout=30, trust_env=False) as http:
         assert http.get("/readyz").status_code == 200
         headers = {"Authorization": f"Bearer {key}"}
         answer = http.post("/v1/events", json=purchases("lead-1", 1)[0], headers=headers)

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.deliveries import ACCOUNT, delivery, signed, text
@@ -61,7 +61,7 @@ def _url(log: Path, process: "subprocess.Popen[bytes]") -> str:
 
 def test_a_canary_sent_through_every_route_and_every_refusal_appears_in_no_log_line(served):
     url, log = served
-    with httpx.Client(base_url=url, timeout=30, trust_env=False) as http:
+    with httpx2.Client(base_url=url, timeout=30, trust_env=False) as http:
         lead = f"lead-{CANARY}"
         good = purchase(leadOrganizationId=lead, payload={"productName": CANARY})
         answers = [

@@ -3,7 +3,7 @@
 import json
 from datetime import timedelta
 
-import httpx
+import httpx2
 import pytest
 
 from adapters.clock import utc_now
@@ -111,7 +111,7 @@ def _unassociated(desk):
 def _other_contact(desk):
     other = desk.account.people.create(CONTACTS, firstname="Caio")
     _unassociated(desk)
-    asked = httpx.put(
+    asked = httpx2.put(
         f"{desk.account.url}/crm/objects/2026-09/deals/{_deal(desk)}"
         f"/associations/default/contacts/{other}",
         headers={"Authorization": f"Bearer {desk.account.token}"},
@@ -181,7 +181,7 @@ def test_a_creation_nobody_heard_of_is_found_by_its_key(desk):
 
 def test_deals_of_nobody_are_found_in_a_file(synced):
     orphan = human_deal(synced.account, **{SESSION_KEY: "prod:never-seen"})
-    asked = httpx.post(
+    asked = httpx2.post(
         f"{synced.account.url}/crm/objects/2026-09/deals",
         headers={"Authorization": f"Bearer {synced.account.token}"},
         json={

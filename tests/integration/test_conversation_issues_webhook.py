@@ -6,7 +6,7 @@ Source: research/whatsapp.md §2. Each test has the name of the report.
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import httpx
+import httpx2
 import pytest
 
 from domain.errors import Unavailable
@@ -79,7 +79,7 @@ def test_issue_n8n_20446_sixty_four_deliveries_at_once_are_one_event_and_one_tur
     start = threading.Barrier(64)
 
     def deliver(_):
-        with httpx.Client(base_url=service.http.base_url, timeout=50, trust_env=False) as own:
+        with httpx2.Client(base_url=service.http.base_url, timeout=50, trust_env=False) as own:
             start.wait()
             return own.post(ROUTE, content=HELLO, headers=signed(HELLO)).status_code
 

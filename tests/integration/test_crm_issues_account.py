@@ -6,7 +6,7 @@ Source: research/crm.md §3. Each test has the name of the report, and asserts w
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import httpx
+import httpx2
 import pytest
 from structlog.testing import capture_logs
 
@@ -195,7 +195,7 @@ def test_issue_dbt_hubspot_source_93_a_stage_that_was_renamed_is_the_same(tmp_pa
     with deployed(tmp_path) as world:
         world.synced()
         stage = STAGES["finalizado"]
-        renamed = httpx.patch(
+        renamed = httpx2.patch(
             f"{world.hubspot.url}/crm/pipelines/2026-09/deals/default/stages/{stage}",
             headers={"Authorization": f"Bearer {world.hubspot.token}"},
             json={"label": "Venda feita"},

@@ -9,7 +9,7 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from adapters.clock import new_id, utc_now
@@ -32,13 +32,15 @@ COMMENT = re.compile(r"# (HELP [a-z_]+ .+|TYPE [a-z_]+ (counter|gauge|histogram)
 class Watched:
     app: App
     mirror: Mirror
-    http: httpx.Client
+    http: httpx2.Client
     moment: list[str]
 
     def pass_time(self, **amount: float) -> None:
         self.moment[0] = shift(self.moment[0], timedelta(**amount))
 
-    def get(self, organization: str = "default", scopes: Any = ("metrics:read",)) -> httpx.Response:
+    def get(
+        self, organization: str = "default", scopes: Any = ("metrics:read",)
+    ) -> httpx2.Response:
         token, _ = self.app.api_keys.create(organization, scopes=scopes)
         return self.http.get("/metrics", headers={"Authorization": f"Bearer {token}"})
 
@@ -72,7 +74,7 @@ def watched(tmp_path, hubspot):
     try:
         with (
             serving(app, talks, mirror) as url,
-            httpx.Client(base_url=url, timeout=30, trust_env=False) as http,
+            httpx2.Client(base_url=url, timeout=30, trust_env=False) as http,
         ):
             yield Watched(app, mirror, http, moment)
     finally:
@@ -136,7 +138,7 @@ def test_an_api_that_is_open_asks_for_no_key(tmp_path):
     app = build(settings)
     try:
         with serving(app) as url:
-            answer = httpx.get(f"{url}/metrics", trust_env=False)
+            answer = httpx2.get(f"{url}/metrics", trust_env=False)
     finally:
         app.close()
 
@@ -228,7 +230,7 @@ def test_a_store_that_does_not_answer_is_said_so_and_no_number_is_made_up(tmp_pa
         with closing(sqlite3.connect(tmp_path / "leads.db")) as file:
             file.execute("drop table rows")
         with serving(app) as url:
-            answer = httpx.get(f"{url}/metrics", trust_env=False)
+            answer = httpx2.get(f"{url}/metrics", trust_env=False)
     finally:
         app.close()
 

@@ -215,7 +215,7 @@ print(json.dumps([answer, sorted(set(unwanted) & set(sys.modules))]))
 @pytest.mark.parametrize(
     ("function", "event", "unwanted"),
     [
-        ("webhook", v2("POST", HELLO, **signed_header(HELLO)), ["httpx", "typer"]),
+        ("webhook", v2("POST", HELLO, **signed_header(HELLO)), ["httpx2", "typer"]),
         ("queue", sqs(("one", {"phone_number": ANA})), ["typer"]),
         ("schedule", {}, ["typer"]),
     ],

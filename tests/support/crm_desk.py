@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import httpx
+import httpx2
 
 from adapters.clock import utc_now
 from domain import keys
@@ -193,7 +193,7 @@ class Desk:
         """Write a file of all deals, as HubSpot's API lists them."""
         lines = [{"takenAt": "2026-03-20T12:00:00Z"}]
         for gone in ("false", "true") if archived else ("false",):
-            answer = httpx.get(
+            answer = httpx2.get(
                 f"{self.account.url}/crm/objects/2026-09/deals",
                 headers={"Authorization": f"Bearer {self.account.token}"},
                 params={

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from adapters.clock import new_id
 from adapters.scripted import ScriptedModel
@@ -87,11 +87,11 @@ class Talking:
 
     app: App
     talks: Talks
-    http: httpx.Client
+    http: httpx2.Client
     phone: Phone
     model: ScriptedModel = field(default_factory=ScriptedModel)
 
-    def post(self, body: bytes, **headers: str) -> httpx.Response:
+    def post(self, body: bytes, **headers: str) -> httpx2.Response:
         return self.http.post(ROUTE, content=body, headers=signed(body) | headers)
 
     def drain(self) -> None:
@@ -161,7 +161,7 @@ def talking(
     try:
         with (
             serving(app, talks) as url,
-            httpx.Client(base_url=url, timeout=30, trust_env=False) as http,
+            httpx2.Client(base_url=url, timeout=30, trust_env=False) as http,
         ):
             yield Talking(app, talks, http, phone, model)
     finally:

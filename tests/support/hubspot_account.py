@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from random import Random
 from typing import Any
 
-import httpx
+import httpx2
 
 from handlers.simulators.hubspot import HubSpot, Setup, VirtualClock
 from tests.support import hubspot_openapi
@@ -25,7 +25,7 @@ class Program:
     def __init__(self, account: HubSpot, clock: VirtualClock) -> None:
         self.account = account
         self.clock = clock
-        self.http = httpx.Client(
+        self.http = httpx2.Client(
             base_url=account.url, timeout=20, trust_env=False, verify=NO_CERTIFICATES
         )
 
@@ -37,7 +37,7 @@ class Program:
         *,
         token: str | None = None,
         **params: Any,
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         path = path if path.startswith("/") else f"{ROOT}/{path}"
         headers = {"Authorization": f"Bearer {self.account.token if token is None else token}"}
         answer = self.http.request(method, path, json=body, headers=headers, params=params)
@@ -46,16 +46,16 @@ class Program:
             assert hubspot_openapi.problem(method, path, answer.status_code, document) is None
         return answer
 
-    def get(self, path: str, **params: Any) -> httpx.Response:
+    def get(self, path: str, **params: Any) -> httpx2.Response:
         return self.ask("GET", path, **params)
 
-    def post(self, path: str, body: Any, **params: Any) -> httpx.Response:
+    def post(self, path: str, body: Any, **params: Any) -> httpx2.Response:
         return self.ask("POST", path, body, **params)
 
-    def patch(self, path: str, body: Any, **params: Any) -> httpx.Response:
+    def patch(self, path: str, body: Any, **params: Any) -> httpx2.Response:
         return self.ask("PATCH", path, body, **params)
 
-    def delete(self, path: str) -> httpx.Response:
+    def delete(self, path: str) -> httpx2.Response:
         return self.ask("DELETE", path)
 
     def contact(self, **values: str) -> str:
@@ -68,7 +68,7 @@ class Program:
         assert answer.status_code == 201, answer.text
         return str(answer.json()["id"])
 
-    def search(self, kind: str, name: str, value: str, **more: Any) -> httpx.Response:
+    def search(self, kind: str, name: str, value: str, **more: Any) -> httpx2.Response:
         condition = {"propertyName": name, "operator": "EQ", "value": value}
         body = {"filterGroups": [{"filters": [condition]}], **more}
         return self.post(f"{kind}/search", body)
@@ -101,5 +101,5 @@ def playing(seed: int = 7, **setup: Any) -> Iterator[Program]:
             program.http.close()
 
 
-def codes(answer: httpx.Response) -> list[str]:
+def codes(answer: httpx2.Response) -> list[str]:
     return [each["code"] for each in answer.json()["errors"]]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import uvicorn
 
 from adapters.clock import new_id
@@ -25,7 +25,7 @@ NOW = "2026-03-20T12:00:00.000000Z"
 @dataclass
 class Service:
     app: App
-    http: httpx.Client
+    http: httpx2.Client
 
     def key(self, organization_id: str = "acme", **permissions: Any) -> dict[str, str]:
         token, _ = self.app.api_keys.create(organization_id, **permissions)
@@ -39,7 +39,7 @@ def running_service(
     settings = read_settings({}, file=folder / "none.toml", db=folder / "leads.db")
     app = build(settings, now=now, ids=new_id, pause=lambda _: None, edition=edition)
     try:
-        with serving(app) as url, httpx.Client(base_url=url, timeout=30, trust_env=False) as http:
+        with serving(app) as url, httpx2.Client(base_url=url, timeout=30, trust_env=False) as http:
             yield Service(app, http)
     finally:
         app.close()

@@ -150,7 +150,7 @@ def test_the_version_of_the_api_is_a_setting():
 def test_neither_the_token_nor_a_value_is_logged_told_or_shown(caplog, capsys):
     caplog.set_level(logging.DEBUG)
     # What libraries log by themselves is switched off by `adapters.telemetry`, not here.
-    for name in ("httpx", "httpcore"):
+    for name in ("httpx2", "httpcore2"):
         caplog.set_level(logging.CRITICAL, logger=name)
     told = []
 
@@ -175,7 +175,7 @@ def test_what_libraries_log_never_has_the_token(caplog):
     with crm_answered(Answered(200, record())) as (crm, _):
         VERBS["CREATE"](crm)
 
-    assert "httpcore" in {each.name.partition(".")[0] for each in caplog.records}
+    assert "httpcore2" in {each.name.partition(".")[0] for each in caplog.records}
     assert "canary" not in caplog.text
 
 

@@ -6,7 +6,7 @@ Source of the table: research/crm.md §4.4.
 import gzip
 import threading
 
-import httpx
+import httpx2
 import pytest
 
 from adapters.hubspot.classification import failed
@@ -196,9 +196,9 @@ def test_no_free_connection_means_not_sent():
 @pytest.mark.parametrize(
     "error",
     [
-        httpx.UnsupportedProtocol("x"),
-        httpx.LocalProtocolError("x"),
-        httpx.InvalidURL("x"),
+        httpx2.UnsupportedProtocol("x"),
+        httpx2.LocalProtocolError("x"),
+        httpx2.InvalidURL("x"),
     ],
 )
 def test_a_request_that_cannot_be_made_is_ours_to_mend(verb, error):
@@ -206,7 +206,7 @@ def test_a_request_that_cannot_be_made_is_ours_to_mend(verb, error):
 
 
 @every_verb
-@pytest.mark.parametrize("error", [httpx.WriteError("x"), RuntimeError("x"), MemoryError()])
+@pytest.mark.parametrize("error", [httpx2.WriteError("x"), RuntimeError("x"), MemoryError()])
 def test_what_nobody_knows_counts_as_sent(verb, error):
     assert failed(error, Verb(verb)).kind is MAYBE_DONE[verb]
 

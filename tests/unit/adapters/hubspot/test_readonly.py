@@ -1,6 +1,6 @@
 """A client that only reads sends nothing else, whatever it is told."""
 
-import httpx
+import httpx2
 import pytest
 
 from adapters.hubspot.client import HubSpotClient
@@ -78,9 +78,9 @@ def test_the_list_holds_below_the_client_too():
 
     def carry(request):
         reached.append(request.method)
-        return httpx.Response(200)
+        return httpx2.Response(200)
 
-    with httpx.Client(transport=ReadOnly(httpx.MockTransport(carry))) as http:
+    with httpx2.Client(transport=ReadOnly(httpx2.MockTransport(carry))) as http:
         http.get("https://example.com/x")
         with pytest.raises(WriteRefused):
             http.post("https://example.com/crm/objects/2026-09/deals")

