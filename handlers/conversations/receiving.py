@@ -67,8 +67,20 @@ class Receiving:
     legacy: Legacy | None = None
 
     def receive(self, organization_id: str, items: Sequence[Item]) -> list[Received]:
-        """Record items in their order, each answered for itself."""
-        return [self._one(organization_id, item) for item in items]
+        """Record items in their order, each answered for itself; then wake whom they are of.
+
+        Once for each lead, after all of them: what was delivered together is answered together,
+        and asks a model once.
+        """
+        received = [self._one(organization_id, item) for item in items]
+        newest = {
+            each.lead: item.external_event_id
+            for item, each in zip(items, received, strict=True)
+            if each.lead is not None and each.outcome in {"queued", "duplicate"}
+        }
+        for lead, message_id in newest.items():
+            self._wake(organization_id, lead, message_id)
+        return received
 
     def _one(self, organization_id: str, item: Item) -> Received:
         try:
@@ -84,10 +96,8 @@ class Receiving:
             if self.poison.is_poison(organization_id, item.source, item.external_event_id):
                 return self._quarantined(organization_id, item, reason)
             return Received("retry")
-        if received.lead is not None and received.outcome in {"queued", "duplicate"}:
-            if received.first:
-                self._drain(organization_id, item)
-            self._wake(organization_id, received.lead, item.external_event_id)
+        if received.first:
+            self._drain(organization_id, item)
         return received
 
     def _recorded(self, organization_id: str, item: Item) -> Received:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 from typing import Final, Protocol
 
 import structlog
@@ -106,13 +107,12 @@ class Webhook:
     def _received(self, items: list[Item]) -> list[Received]:
         """Record items by the number they came to; those of strange numbers are counted only."""
         received: list[Received] = []
-        for item in items:
-            organization_id = self.accounts.get(item.account)
+        for organization_id, theirs in groupby(items, lambda item: self.accounts.get(item.account)):
             if organization_id is None:
                 structlog.get_logger().warning("account_unknown")
-                received.append(Received("ignored"))
+                received += [Received("ignored") for _ in theirs]
             else:
-                received += self.receiving.receive(organization_id, [item])
+                received += self.receiving.receive(organization_id, list(theirs))
         return received
 
     def _unreadable(self, raw: bytes, problem: str) -> Verdict:
