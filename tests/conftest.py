@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from adapters import telemetry
 from tests.support.ministack import new_account, running_ministack
 
 # The same examples every time, so that a red run is red for everyone.
@@ -29,6 +30,10 @@ os.environ["AWS_CONFIG_FILE"] = os.environ["AWS_SHARED_CREDENTIALS_FILE"] = os.d
 os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
 # Nor does a proxy of that shell stand between a test and this machine.
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1,localhost"
+
+# Tests log as the service does. What structlog does by itself paints every local of an exception,
+# which takes longer than any test.
+telemetry.configure()
 
 
 @pytest.fixture(scope="session")

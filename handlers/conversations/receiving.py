@@ -10,18 +10,15 @@ from domain import canonical, keys
 from domain.addresses import identity_keys
 from domain.conversation.facts import Facts
 from domain.conversation.inbound import (
-    AddressChange,
     ChannelNotice,
-    ConsentChange,
-    HistoryMessage,
     InboundMessage,
     Item,
-    MessageChange,
     MessageEcho,
     MessageStatus,
 )
 from domain.conversation.policy import Policy
-from domain.conversation.routing import consent_fact, decide_inbound, decide_takeover
+from domain.conversation.recording import fact_of
+from domain.conversation.routing import decide_inbound, decide_takeover
 from domain.conversation.sending import decide_status
 from domain.errors import LeadError, Rejected, Unavailable, Uncertain
 from domain.event import NewEvent
@@ -147,7 +144,7 @@ class Receiving:
             case MessageEcho():
                 return self._echoed(conversation, item, facts, new_session)
             case _:
-                return [_fact_of(item, facts)]
+                return [fact_of(item, facts)]
 
     def _echoed(
         self, conversation: Conversation, item: MessageEcho, facts: Facts, new_session: str
@@ -249,58 +246,3 @@ def _rows_of(lead: str, item: Item) -> list[Key]:
     elif isinstance(item, MessageEcho):
         rows.append(keys.delivery(lead, item.external_event_id))
     return rows
-
-
-def _fact_of(item: Item, facts: Facts) -> NewEvent:
-    match item:
-        case ConsentChange():
-            return consent_fact(facts, item)
-        case MessageChange():
-            said = {"text": item.text or None} if item.change == "edited" else {}
-            if item.change == "reacted":
-                said = {"emoji": item.text[:100] or None}
-            return _made(facts, item, f"message_{item.change}", message_id=item.message_id, **said)
-        case HistoryMessage():
-            return _made(
-                facts,
-                item,
-                "message_imported",
-                channel=item.channel,
-                direction=item.direction,
-                media_type=item.media_type,
-                text=item.text or None,
-            )
-        case AddressChange():
-            return _made(
-                facts,
-                item,
-                "channel_event_recorded",
-                kind="address_changed",
-                channel=item.channel,
-                reply_to=item.reply_to,
-                user_id=item.user_id,
-            )
-        case ChannelNotice():
-            return _made(
-                facts,
-                item,
-                "channel_event_recorded",
-                kind=item.kind,
-                channel=item.channel,
-                text=item.text or None,
-                error_code=item.error_code,
-            )
-        case _:
-            message = f"no fact for {type(item).__name__}"
-            raise TypeError(message)
-
-
-def _made(facts: Facts, item: Item, event_type: str, **said: str | int | None) -> NewEvent:
-    return facts.fact(
-        event_type,
-        item.source,
-        item.external_event_id,
-        occurred_at=item.occurred_at,
-        raw=item.raw or None,
-        **said,
-    )

@@ -2,15 +2,13 @@
 
 import base64
 import json
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import structlog
-
 from handlers.entrypoints.lambdas.container import close_all
 from tests.support.deliveries import ROUTE, signature
+from tests.support.log_lines import logging_of_its_own
 
 Handler = Callable[[Mapping[str, Any], object], dict[str, Any]]
 
@@ -18,16 +16,12 @@ Handler = Callable[[Mapping[str, Any], object], dict[str, Any]]
 @contextmanager
 def cold_containers() -> Iterator[None]:
     """Let every function build anew, and leave nothing of what it set up."""
-    root = logging.root
-    handlers, level = root.handlers[:], root.level
     close_all()
     try:
-        yield
+        with logging_of_its_own():
+            yield
     finally:
         close_all()
-        structlog.reset_defaults()
-        root.handlers[:] = handlers
-        root.setLevel(level)
 
 
 def v1(method: str, body: bytes = b"", query: Any = None, **headers: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import structlog
 
 from adapters import telemetry
 from domain.errors import FieldError, InvalidEvent
+from tests.support.log_lines import logging_of_its_own
 
 CANARY = "maria-529982247@exemplo.com"
 OURS = "01957c4e-0000-7000-8000-000000000001"
@@ -19,13 +20,9 @@ OURS = "01957c4e-0000-7000-8000-000000000001"
 @pytest.fixture
 def lines():
     stream = io.StringIO()
-    root = logging.root
-    handlers, level = root.handlers[:], root.level
-    telemetry.configure(key=b"k" * 32, stream=stream)
-    yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
-    structlog.reset_defaults()
-    root.handlers[:] = handlers
-    root.setLevel(level)
+    with logging_of_its_own():
+        telemetry.configure(key=b"k" * 32, stream=stream)
+        yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
 def test_what_is_listed_is_written_and_what_is_not_is_named(lines):
