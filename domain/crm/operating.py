@@ -5,12 +5,13 @@ one, and what stands otherwise by now is refused, never overwritten.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import timedelta
 from typing import Any, Final, Literal, NamedTuple
 
 from domain import canonical
 from domain.crm.replies import Remote
+from domain.crm.standing import Standing
 from domain.crm.sync import BLOCKED, PENDING, UNCERTAIN, CrmSync
 from domain.crm.visit import UNIQUE, Configuration, Fact, key_of
 from domain.errors import Conflict
@@ -27,26 +28,11 @@ GONE: Final = ("deal_archived", "deal_missing")
 _ETAG: Final = 16
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stands:
-    """A row as whoever acts on it has to see it: ids, states and instants; no content."""
+@dataclass(slots=True, kw_only=True)
+class Stands(Standing):
+    """A row as whoever acts on it has to see it, and the etag of all of it."""
 
-    session_id: str
     etag: str
-    status: str
-    blocked_reason: str = ""
-    contact_id: str = ""
-    deal_id: str = ""
-    creation_started: str = ""
-    creation_mode: str = ""
-    create_key: str = ""
-    attempts: int = 0
-    next_attempt_at: str = ""
-    pending_since: str = ""
-    uncertain_since: str = ""
-    verify_after: str = ""
-    revision: str = ""
-    confirmed_revision: str = ""
 
 
 class ActRefused(Conflict):
@@ -108,8 +94,7 @@ def etag_of(sync: CrmSync) -> str:
 
 def stands_of(sync: CrmSync) -> Stands:
     """Return what of a row may be shown."""
-    names = Stands.__dataclass_fields__.keys() - {"etag"}
-    values: dict[str, Any] = {name: getattr(sync, name) for name in names}
+    values: dict[str, Any] = {each.name: getattr(sync, each.name) for each in fields(Standing)}
     return Stands(etag=etag_of(sync), **values)
 
 

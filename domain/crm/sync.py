@@ -1,14 +1,13 @@
 """The state of one session's mirror: what is desired, what is confirmed, and what is known of it there."""
 
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from domain import canonical
 from domain.conversation.states import HUMANS, TERMINAL, State
 from domain.crm.desired import desired_projection, revision
+from domain.crm.standing import Standing
 from domain.event import LeadEvent
-
-Status = Literal["", "PENDING", "SYNCED", "BLOCKED", "UNCERTAIN"]
 
 PENDING: Final = "PENDING"
 SYNCED: Final = "SYNCED"
@@ -26,7 +25,7 @@ _MAX_NOTES: Final = 2_000
 
 
 @dataclass(slots=True, kw_only=True)
-class CrmSync:
+class CrmSync(Standing):
     """One row of the mirror, with the names of seed 001.
 
     Without a status nothing was published yet: a session in NEW has no deal. `creation_started` is
@@ -35,31 +34,16 @@ class CrmSync:
     wrote, found as it should be, or left to people who hold it otherwise.
     """
 
-    session_id: str
     organization_id: str
     state: State
     outcome: str | None = None
     contact: dict[str, str] = field(default_factory=dict)
     deal: dict[str, str] = field(default_factory=dict)
     collected: dict[str, str] = field(default_factory=dict)
-    status: Status = ""
-    revision: str = ""
-    confirmed_revision: str = ""
-    contact_id: str = ""
-    deal_id: str = ""
-    attempts: int = 0
-    next_attempt_at: str = ""
-    pending_since: str = ""
     updated_at: str = ""
     last_error: dict[str, Any] = field(default_factory=dict)
-    creation_started: str = ""
     creation_token: str = ""
-    creation_mode: str = ""
-    create_key: str = ""
     key_suffix: int = 1
-    uncertain_since: str = ""
-    blocked_reason: str = ""
-    verify_after: str = ""
     quarantined: dict[str, str] = field(default_factory=dict)
     remote: dict[str, str] = field(default_factory=dict)
 

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from domain import keys
 from domain.crm.operating import Stands, stands_of
-from domain.crm.sync import BLOCKED, PENDING, STATUSES, SYNCED, UNCERTAIN, CrmSync, Status
+from domain.crm.standing import Status
+from domain.crm.sync import BLOCKED, PENDING, STATUSES, SYNCED, UNCERTAIN, CrmSync
 from domain.errors import FieldError, NotFound, Rejected
 from domain.event import MAX_ID_CHARACTERS, LeadEvent
 from domain.records import Page, Row, every
