@@ -14,7 +14,6 @@ from handlers.entrypoints.outcomes import EXIT_CONFLICT, EXIT_OK, EXIT_UNAVAILAB
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from handlers.bootstrap import App
     from handlers.conversation_doctor import Deliver
     from handlers.conversations.webhook import Verdict
     from handlers.doctor import Finding, State
@@ -91,46 +90,34 @@ def _findings(session: Session, webhook: str | None) -> "Iterator[Finding]":
         return
     own = Doctor(app.maintenance, app.table, app.quarantine, app.now, app.new_id)
     yield from own.examine(session.organization)
-    yield from _conversations(session, app, webhook)
+    yield from _conversations(session, webhook)
 
 
-def _conversations(session: Session, app: "App", webhook: str | None) -> "Iterator[Finding]":
-    from handlers.bootstrap import build_talks
+def _conversations(session: Session, webhook: str | None) -> "Iterator[Finding]":
     from handlers.conversation_doctor import ConversationDoctor
     from handlers.doctor import Finding
-    from handlers.settings import read_conversation_settings
 
     try:
-        talks = build_talks(app, read_conversation_settings())
+        talks = session.talks
     except Rejected as error:
         for pointer, detail in error.fields or (("", error.detail),):
             text = f"{pointer} {detail}".strip()
             yield Finding(check="channels", state="wrong", detail=text, hint=error.hint)
         return
-    try:
-        doctor = ConversationDoctor(
-            talks=talks, ways_in=_ways_in(talks), now=app.now, public_url=webhook
-        )
-        yield from doctor.examine(session.organization)
-    finally:
-        talks.close()
+    doctor = ConversationDoctor(
+        talks=talks, ways_in=_ways_in(talks), now=session.app.now, public_url=webhook
+    )
+    yield from doctor.examine(session.organization)
 
 
 def _ways_in(talks: "Talks") -> "dict[str, Deliver]":
     """Return how a delivery may come in: as it is, or in an event of Lambda's."""
     import base64
 
-    from structlog.testing import capture_logs
-
     from handlers.entrypoints.gateway import read_request
-
-    def plain(body: bytes, signature: str | None) -> "Verdict":
-        # What a forged delivery has logged is no news to who forged it.
-        with capture_logs():
-            return talks.webhook.post(body, signature)
 
     def event(body: bytes, signature: str | None) -> "Verdict | None":
         request = read_request({"body": base64.b64encode(body).decode(), "isBase64Encoded": True})
-        return None if request.body is None else plain(request.body, signature)
+        return None if request.body is None else talks.webhook.post(request.body, signature)
 
-    return {"http": plain, "base64": event}
+    return {"http": talks.webhook.post, "base64": event}

@@ -7,10 +7,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 from domain.errors import LeadError
+from handlers.entrypoints.cli.session import Options, Session
 
 if TYPE_CHECKING:
     from handlers.bootstrap import App
-    from handlers.settings import Settings
     from projections.repairing import Repaired
     from projections.verifying import Verified
 
@@ -18,8 +18,8 @@ Job = Literal["verify", "rebuild"]
 
 _LEADS_A_TASK: Final = 8
 _TASKS_A_WORKER: Final = 3
-_OWN: Final[list["App"]] = []
-"""The application of a worker process, which has one of its own."""
+_OWN: Final[list[Session]] = []
+"""What a worker process has open: an application of its own, logging included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ def run_here(
 
 
 def run_beside(
-    settings: "Settings", job: Job, leads: Iterable[str], workers: int
+    options: Options, job: Job, leads: Iterable[str], workers: int
 ) -> "Iterator[Verified | Repaired | Failure]":
     """Do a job for each lead in several processes, and yield each answer as it comes."""
     from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -58,7 +58,7 @@ def run_beside(
     parts = _parts(leads)
     # A process that was forked would share the locks and the connections of this one.
     pool = ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), initializer=_open, initargs=(settings,)
+        workers, mp_context=get_context("spawn"), initializer=_open, initargs=(options,)
     )
     running: set[Future[list[Verified | Repaired | Failure]]] = set()
     try:
@@ -74,16 +74,14 @@ def run_beside(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _open(settings: "Settings") -> None:
-    from handlers.bootstrap import build
-
+def _open(options: Options) -> None:
     # Ctrl-C reaches every process of the group; the first one ends the job for all.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _OWN.append(build(settings))
+    _OWN.append(Session(options))
 
 
 def _work(job: Job, leads: list[str]) -> "list[Verified | Repaired | Failure]":
-    return list(run_here(_OWN[0], job, leads))
+    return list(run_here(_OWN[0].app, job, leads))
 
 
 def _parts(leads: Iterable[str]) -> Iterator[list[str]]:

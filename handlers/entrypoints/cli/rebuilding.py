@@ -162,7 +162,7 @@ def _answers(
     answers = (
         run_here(app, job, leads)
         if workers == 1
-        else run_beside(session.settings, job, leads, workers)
+        else run_beside(session.options, job, leads, workers)
     )
     title = "Verifying" if job == "verify" else "Rebuilding"
     with Progress(session.words, title, "leads", total) as progress:

@@ -51,14 +51,13 @@ def serve(
     session.flags = {"host": host, "port": port, "auth": auth}
     settings = session.settings
     _check_reach(settings)
-    from handlers.bootstrap import start_logging
     from handlers.settings import read_conversation_settings, read_crm_settings
     from handlers.talks import check_secrets
 
     talking, mirroring = read_conversation_settings(), read_crm_settings()
     check_secrets(talking)
     with _listening(settings) as listener:
-        start_logging(settings)
+        session.log_level = settings.log_level
         app = session.app
         with (
             _talking(app, talking) as talks,

@@ -50,6 +50,8 @@ class Session:
         self.words = Words(colored=not options.no_color, quiet=bool(options.quiet))
         self.flags: dict[str, Any] = {}
         """Settings given on the command line beside the shared ones; before they are read."""
+        self.log_level = "ERROR"
+        """The lowest level that is logged: on a terminal errors alone, of a service what is set."""
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
@@ -96,18 +98,21 @@ class Session:
     def app(self) -> "App":
         """The application, wired; its store is made if it is not there.
 
+        All that logs works on it, so logging is set up here: on stderr, by allow-list.
+
         Raises:
             Rejected, Unavailable: the settings do not describe one that can be opened.
         """
         from handlers.bootstrap import build
 
+        self._stack.enter_context(_logging(self.settings, self.log_level))
         app = build(self.settings)
         self._stack.callback(app.close)
         return app
 
     @cached_property
     def talks(self) -> "Talks":
-        """Conversations, over the application; what goes wrong in them is logged on stderr.
+        """Conversations, over the application.
 
         Raises:
             Rejected: the settings of conversations are not valid.
@@ -115,14 +120,13 @@ class Session:
         from handlers.bootstrap import build_talks
         from handlers.settings import read_conversation_settings
 
-        self._stack.enter_context(_errors_logged(self.settings))
         talks = build_talks(self.app, read_conversation_settings())
         self._stack.callback(talks.close)
         return talks
 
     @cached_property
     def crm(self) -> "Mirror":
-        """The CRM's mirror, over the application; what goes wrong in it is logged on stderr.
+        """The CRM's mirror, over the application.
 
         Raises:
             Rejected: the settings of the mirror are not valid.
@@ -130,7 +134,6 @@ class Session:
         from handlers.bootstrap import build_crm
         from handlers.settings import read_crm_settings
 
-        self._stack.enter_context(_errors_logged(self.settings))
         mirror = build_crm(self.app, read_crm_settings())
         self._stack.callback(mirror.close)
         return mirror
@@ -180,14 +183,13 @@ class Session:
 
 
 @contextlib.contextmanager
-def _errors_logged(settings: "Settings") -> Iterator[None]:
-    """Keep the lines of a service from the terminal, but for errors."""
+def _logging(settings: "Settings", level: str) -> Iterator[None]:
     import structlog
 
     from handlers.bootstrap import start_logging
 
     before = structlog.get_config()
-    start_logging(settings.model_copy(update={"log_level": "ERROR"}))
+    start_logging(settings.model_copy(update={"log_level": level}))
     try:
         yield
     finally:
