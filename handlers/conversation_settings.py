@@ -160,6 +160,11 @@ class ConversationSettings(Section):
     queue_url: str | None = Field(
         default=None, description="The SQS FIFO queue of wake-ups; without it, this process."
     )
+    metrics_namespace: str = Field(
+        default="GoGenetic/Leads",
+        pattern=r"^[A-Za-z0-9_./#-]{1,255}$",
+        description="Under which CloudWatch has the numbers of the schedule's function.",
+    )
 
     @property
     def accounts(self) -> Mapping[str, str]:

@@ -1,40 +1,53 @@
-"""How conversations stand, in numbers that one query each tells. Lists are hints."""
+"""How conversations stand, in numbers that one query each tells for an organization. Lists are hints."""
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import islice
 from typing import Final
 
 from domain import keys
-from domain.conversation.session import Session
 from domain.conversation.states import State
 from domain.instants import to_datetime
 from domain.records import Page, Row, every
 from handlers.conversations.ground import Conversations
 from handlers.measures import Measure, Unit
+from handlers.quarantine import Quarantine
 
 MOST: Final = 1_000
-"""Of each list that are counted."""
+"""Of each list of an organization that are counted."""
+
+MOST_QUARANTINED: Final = 100
+"""Their rows hold what is kept, so one page is read, whatever there is: more than one is news."""
 
 
-def measure(conversations: Conversations, organization_id: str, now: str) -> list[Measure]:
+def measure(conversations: Conversations, organizations: Sequence[str], now: str) -> list[Measure]:
     """Return how many leads wait for this service and for people, and for how long.
 
     Raises:
         Unavailable: the store does not answer.
     """
-    due = _due(conversations, organization_id, now)
-    queue = [
-        session
-        for _, session in islice(
-            conversations.in_state(organization_id, State.HANDOFF_PENDING), MOST
-        )
-    ]
-    since = min(map(_asked_at, queue), default=now)
+    due = [at for each in organizations for at in _due(conversations, each, now)]
+    queue = [at for each in organizations for at in _asked_for(conversations, each)]
+    kept = sum(_quarantined(conversations, each, now) for each in organizations)
     return [
         _one("WaitingLeads", len(due), "Leads for whom something is due."),
         _one("OldestWaitingSeconds", _age(min(due, default=now), now), "Since when, the oldest."),
         _one("HandoffQueue", len(queue), "Conversations that wait for a person."),
-        _one("OldestHandoffSeconds", _age(since, now), "Since when, the oldest."),
+        _one("OldestHandoffSeconds", _age(min(queue, default=now), now), "Since when, the oldest."),
+        _one("Quarantined", kept, "Documents kept in quarantine, as far as one page of them goes."),
+    ]
+
+
+def _quarantined(conversations: Conversations, organization_id: str, now: str) -> int:
+    page = Quarantine(conversations.table).list(organization_id, now=now, limit=MOST_QUARANTINED)
+    return len(page.items)
+
+
+def _asked_for(conversations: Conversations, organization_id: str) -> list[str]:
+    """Return since when a person is waited for, of each conversation that waits for one."""
+    listed = conversations.in_state(organization_id, State.HANDOFF_PENDING)
+    return [
+        session.handoff_requested_at or session.created_at for _, session in islice(listed, MOST)
     ]
 
 
@@ -47,10 +60,6 @@ def _due(conversations: Conversations, organization_id: str, now: str) -> list[s
             break
         found.append(due_at)
     return found
-
-
-def _asked_at(session: Session) -> str:
-    return session.handoff_requested_at or session.created_at
 
 
 def _page(conversations: Conversations, partition: str, cursor: str | None) -> Page[Row]:

@@ -103,7 +103,8 @@ def test_a_service_without_work_tells_zeros_in_prometheus_format(watched):
     assert answer.headers["cache-control"] == "no-store"
     assert set(told.values()) == {0.0}
     assert {
-        *("leads_waiting_leads", "leads_handoff_queue", "leads_crm_pending", "leads_crm_blocked"),
+        *("leads_waiting_leads", "leads_handoff_queue", "leads_quarantined"),
+        *("leads_crm_pending", "leads_crm_blocked"),
         *("leads_crm_uncertain", "leads_crm_oldest_pending_seconds", "leads_crm_breaker_open"),
         *("leads_crm_runs_total", "leads_crm_sync_latency_seconds_count"),
     } <= told.keys()

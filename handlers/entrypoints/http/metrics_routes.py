@@ -28,7 +28,7 @@ async def metrics(request: Request, credential: MetricsReader) -> Response:
 
 def _numbers(own: Doors, organization_id: str) -> str:
     app, mirror = own.app, own.mirror
-    talking = numbers.measure(Conversations(app.log), organization_id, app.now())
+    talking = numbers.measure(Conversations(app.log), [organization_id], app.now())
     text = exposed("leads_", talking)
     if mirror is None:
         return text

@@ -1,18 +1,16 @@
 """The CRM mirror's worker as a function: every minute it sends what is due, and tells how it stands."""
 
-import os
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 import structlog
-from aws_lambda_powertools.metrics import EphemeralMetrics
 
 from domain.errors import FieldError, LeadError, Rejected
 from handlers.bootstrap import App, build, build_crm, start_logging
 from handlers.crm.metrics import Totals, of_confirmed, of_runs, of_standing
 from handlers.crm.standing import look
 from handlers.crm.worker import BUDGET_S, RunReport
-from handlers.measures import Measure
+from handlers.entrypoints.lambdas.emission import emit, function_name
 from handlers.mirror import Mirror
 from handlers.settings import read_crm_settings, read_settings
 
@@ -38,7 +36,7 @@ def lambda_handler(_event: Mapping[str, object], context: object) -> dict[str, i
         CrmSyncFailed: nothing is known of the run. Lambda counts it, which an alarm stands on.
     """
     try:
-        return _run(_function_name(context))
+        return _run(function_name(context, "leads-crm"))
     except LeadError as error:
         structlog.get_logger().warning("crm_sync_worker_failed", code=error.code)
     except Exception:  # noqa: BLE001 - see above
@@ -54,7 +52,7 @@ def close_all() -> None:
         own.app.close()
 
 
-def _run(function_name: str) -> dict[str, int]:
+def _run(named: str) -> dict[str, int]:
     mirror = _mirror()
     report = RunReport(stopped="disabled")
     if mirror.processor is not None:
@@ -62,9 +60,8 @@ def _run(function_name: str) -> dict[str, int]:
     did = Totals()
     did.add(report)
     stands = look(mirror.control, mirror.organizations)
-    # What has many values goes first: they are written as soon as there are a hundred.
     measures = [*of_confirmed(report), *of_runs(did), *of_standing(stands)]
-    _emit(measures, mirror.settings.crm_metrics_namespace, function_name)
+    emit(measures, mirror.settings.crm_metrics_namespace, named)
     structlog.get_logger().info(
         "crm_sync_run_done",
         rows=report.rows,
@@ -73,18 +70,6 @@ def _run(function_name: str) -> dict[str, int]:
         duration_ms=round(report.took_s * 1000),
     )
     return dict(+report.endings)
-
-
-def _emit(measures: list[Measure], namespace: str, function_name: str) -> None:
-    """Write numbers in CloudWatch's embedded format; of those that tell kinds apart, what happened."""
-    metrics = EphemeralMetrics(namespace=namespace)
-    metrics.set_default_dimensions(FunctionName=function_name)
-    for measure in measures:
-        kind = "" if measure.label is None else measure.label[1].title().replace("_", "")
-        for value in measure.values:
-            if value or not kind:
-                metrics.add_metric(f"{measure.name}{kind}", measure.unit, value)
-    metrics.flush_metrics()
 
 
 def _mirror() -> Mirror:
@@ -115,9 +100,3 @@ def _build() -> Container:
     except LeadError:
         app.close()
         raise
-
-
-def _function_name(context: object) -> str:
-    """Return by which name CloudWatch tells the numbers of deployments apart."""
-    named = getattr(context, "function_name", None) or os.environ.get("AWS_LAMBDA_FUNCTION_NAME")
-    return str(named or "leads-crm")

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 import structlog
 
 from domain.errors import LeadError
+from handlers.conversations import numbers
 from handlers.entrypoints.lambdas.container import Container, container
+from handlers.entrypoints.lambdas.emission import emit, function_name
 from handlers.sweeping import Sweeper
 
 
-def lambda_handler(_event: Mapping[str, object], _context: object) -> dict[str, int]:
-    """Do a round for every organization and return how often each thing was done.
+def lambda_handler(_event: Mapping[str, object], context: object) -> dict[str, int]:
+    """Do a round for every organization, tell how conversations stand, and return what was done.
 
     `failed` counts organizations whose round ended early; the next minute has its own. Never
     raises: Lambda would log the words of an error, and try the same again at once.
@@ -30,6 +32,7 @@ def lambda_handler(_event: Mapping[str, object], _context: object) -> dict[str, 
             structlog.get_logger().exception("jobs_failed")
     if own.talks.settings.queue_url is None:
         done["worked"] += _work(own)
+    _tell(own, function_name(context, "leads-schedule"))
     structlog.get_logger().info("jobs_done", count=done.total())
     return dict(+done)
 
@@ -44,3 +47,15 @@ def _work(own: Container) -> int:
     while own.talks.loop.step():
         worked += 1
     return worked
+
+
+def _tell(own: Container, named: str) -> None:
+    """Write how conversations stand for CloudWatch; where nobody knows, no number is made up."""
+    talks = own.talks
+    try:
+        told = numbers.measure(talks.conversations, talks.organizations, own.app.now())
+        emit(told, talks.settings.metrics_namespace, named)
+    except LeadError as error:
+        structlog.get_logger().warning("numbers_not_told", code=error.code)
+    except Exception:  # noqa: BLE001 - see above
+        structlog.get_logger().exception("numbers_not_told")
