@@ -10,17 +10,18 @@ from handlers.entrypoints.cli.administration import add_group
 from handlers.entrypoints.cli.command import command
 from handlers.entrypoints.cli.crm_common import (
     Apply,
-    Operator,
     Reason,
+    SessionId,
     ask,
     operators,
     processor,
     shown,
 )
-from handlers.entrypoints.cli.diagnosis import FINDINGS, exit_code
-from handlers.entrypoints.cli.events import summary
-from handlers.entrypoints.cli.output import Column, Form, JsonObject, field, printable
+from handlers.entrypoints.cli.diagnosis import tell
+from handlers.entrypoints.cli.output import Form, JsonObject, field, printable
+from handlers.entrypoints.cli.people import Operator
 from handlers.entrypoints.cli.session import Session
+from handlers.entrypoints.cli.tracing import STEPS
 from handlers.entrypoints.outcomes import EXIT_CONFLICT, EXIT_OK, EXIT_UNAVAILABLE
 
 if TYPE_CHECKING:
@@ -38,12 +39,6 @@ _ENTRIES: Final = (
     field("error"),
     field("dealId", "deal"),
     field("lead", wide=True),
-)
-_STEPS: Final = (
-    field("sequence", "#", number=True),
-    field("receivedAt", "when"),
-    field("eventType", "what"),
-    Column("details", lambda step: summary(step["told"]), wide=True),
 )
 _PROPERTIES: Final = (
     field("of"),
@@ -106,10 +101,7 @@ def status(
     )
 
 
-def show(
-    session: Session,
-    session_id: Annotated[str, typer.Argument(metavar="SESSION", show_default=False)],
-) -> None:
+def show(session: Session, session_id: SessionId) -> None:
     """Show one row, and every attempt with the CRM's id of the request. No content."""
     from domain.crm.operating import told
 
@@ -130,7 +122,7 @@ def show(
         "lastError": found.last_error or None,
         "quarantined": list(found.quarantined),
     }
-    session.out.listing("steps", steps, _STEPS, row=row)
+    session.out.listing("steps", steps, STEPS, row=row)
     if session.out.form is Form.TEXT:
         session.words.say(printable(f"Lead {found.lead}: {told(found.stands)}."))
 
@@ -228,14 +220,7 @@ def doctor(session: Session) -> int:
 
     Exit code 0: well; 4: something needs you; 5: the CRM does not answer.
     """
-    found = _examining(session).examine(session.organization)
-    findings = [
-        {"check": each.check, "state": each.state, "detail": each.detail, "hint": each.hint}
-        for each in found
-    ]
-    code = exit_code(findings)
-    session.out.listing("checks", findings, FINDINGS, healthy=code == EXIT_OK)
-    return code
+    return tell(session, _examining(session).examine(session.organization))
 
 
 def _examining(session: Session) -> "Examining":

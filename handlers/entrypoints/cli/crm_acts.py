@@ -9,7 +9,6 @@ from handlers.entrypoints.cli.command import command
 from handlers.entrypoints.cli.crm_common import (
     Apply,
     Etag,
-    Operator,
     Reason,
     SessionId,
     SessionIds,
@@ -18,6 +17,7 @@ from handlers.entrypoints.cli.crm_common import (
     one,
     operators,
 )
+from handlers.entrypoints.cli.people import Operator
 from handlers.entrypoints.cli.session import Session
 
 

@@ -25,10 +25,6 @@ Apply = Annotated[bool, typer.Option("--apply", help="Do it; else only say what 
 Reason = Annotated[
     str, typer.Option("--reason", metavar="TEXT", help="Why; kept. Needed with --apply.")
 ]
-Operator = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Who acts; your login name unless given."),
-]
 Etag = Annotated[
     str | None,
     typer.Option(

@@ -12,14 +12,14 @@ from handlers.entrypoints.cli.session import Session
 from handlers.entrypoints.outcomes import EXIT_CONFLICT, EXIT_OK, EXIT_UNAVAILABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from handlers.conversation_doctor import Deliver
     from handlers.conversations.webhook import Verdict
     from handlers.doctor import Finding, State
     from handlers.talks import Talks
 
-FINDINGS: Final = (
+_FINDINGS: Final = (
     field("check"),
     field("state"),
     field("detail", wide=True),
@@ -49,21 +49,21 @@ def doctor(
 
     Exit code 0: well; 4: something needs you; 5: the store or a service does not answer.
     """
-    findings = [
+    return tell(session, _findings(session, webhook))
+
+
+def tell(session: Session, found: "Iterable[Finding]") -> int:
+    """Tell what was found, and return the exit code of it."""
+    findings: list[JsonObject] = [
         {"check": each.check, "state": each.state, "detail": each.detail, "hint": each.hint}
-        for each in _findings(session, webhook)
+        for each in found
     ]
-    code = exit_code(findings)
-    session.out.listing("checks", findings, FINDINGS, healthy=code == EXIT_OK)
-    return code
-
-
-def exit_code(findings: list[JsonObject]) -> int:
-    """Return the exit code of what was found."""
     states = {each["state"] for each in findings}
+    code = EXIT_CONFLICT if "wrong" in states else EXIT_OK
     if "unavailable" in states:
-        return EXIT_UNAVAILABLE
-    return EXIT_CONFLICT if "wrong" in states else EXIT_OK
+        code = EXIT_UNAVAILABLE
+    session.out.listing("checks", findings, _FINDINGS, healthy=code == EXIT_OK)
+    return code
 
 
 def _findings(session: Session, webhook: str | None) -> "Iterator[Finding]":

@@ -13,7 +13,7 @@ from handlers.entrypoints.cli.session import Session
 if TYPE_CHECKING:
     from handlers.conversations.tracing import Cost, Step
 
-_STEPS: Final = (
+STEPS: Final = (
     field("sequence", "#", number=True),
     field("receivedAt", "when"),
     field("eventType", "what"),
@@ -70,7 +70,7 @@ def trace(
         "providerMessageIds": found.provider_message_ids,
     }
     steps = [_step(each) for each in found.steps]
-    session.out.listing("steps", steps, _STEPS, **heading)
+    session.out.listing("steps", steps, STEPS, **heading)
     if session.out.form is Form.TEXT:
         session.words.say(f"Lead {found.lead}, session {found.session_id or 'none'}.")
 
