@@ -4,7 +4,6 @@ import contextlib
 import os
 import shlex
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -15,7 +14,7 @@ import typer
 from domain.errors import LeadError, Rejected
 from handlers.entrypoints.cli.command import command
 from handlers.entrypoints.cli.progress import Progress
-from handlers.entrypoints.cli.sending import PANEL, STDIN, Source, check_source
+from handlers.entrypoints.cli.sending import PANEL, STDIN, Source, opened
 from handlers.entrypoints.cli.session import Session
 from handlers.entrypoints.cli.words import Words, program_name
 from handlers.entrypoints.outcomes import (
@@ -62,7 +61,7 @@ def import_(
     refused = rejects or _beside(source, ".rejects.jsonl")
     again = [*(program_name(), "import", str(source), "--resume"), *session.options.as_flags()]
     again += ["--rejects", str(rejects)] if rejects else []
-    with _opened(source) as stream:
+    with opened(source) as stream:
         try:
             report = run_import(session, stream, source, resume=resume, rejects=refused)
         except LeadError as error:
@@ -128,15 +127,6 @@ def _importing(session: Session) -> "Importing":
         problem=lambda error: problem_json(error, said(error).status),
         pause=session.app.log.pause,
     )
-
-
-@contextlib.contextmanager
-def _opened(source: Path) -> Iterator[BinaryIO]:
-    if not check_source(source):
-        yield sys.stdin.buffer
-        return
-    with source.open("rb") as stream:
-        yield stream
 
 
 @contextlib.contextmanager

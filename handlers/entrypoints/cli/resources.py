@@ -1,6 +1,7 @@
 """Commands on what agents are told: prompts, and packages of knowledge, in versions."""
 
-import sys
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -9,7 +10,7 @@ from domain.errors import LimitExceeded, MalformedBody, NotFound
 from handlers.entrypoints.cli.administration import add_group
 from handlers.entrypoints.cli.command import command
 from handlers.entrypoints.cli.output import Column, Form, JsonObject, field
-from handlers.entrypoints.cli.sending import Source, check_source
+from handlers.entrypoints.cli.sending import Source, read_source
 from handlers.entrypoints.cli.session import Session
 
 if TYPE_CHECKING:
@@ -124,17 +125,8 @@ def put(
 ) -> None:
     """Make a text the current one, as the next version."""
     content = _read(source)
-    resources = session.app.resources
-    expected = _expected(session, resource_type, resource_id, expect_version)
-    made = resources.put_next_version(
-        session.organization,
-        resource_type,
-        resource_id,
-        content,
-        author=author,
-        expected_version=expected,
-    )
-    _tell(session, made)
+    change = partial(session.app.resources.put_next_version, content=content)
+    _change(session, change, (resource_type, resource_id), author, expect_version)
 
 
 def rollback(
@@ -154,17 +146,8 @@ def rollback(
     expect_version: Expected = None,
 ) -> None:
     """Say again what an earlier version said, as the next version."""
-    resources = session.existing().resources
-    expected = _expected(session, resource_type, resource_id, expect_version)
-    made = resources.rollback(
-        session.organization,
-        resource_type,
-        resource_id,
-        version,
-        author=author,
-        expected_version=expected,
-    )
-    _tell(session, made)
+    change = partial(session.existing().resources.rollback, target_version=version)
+    _change(session, change, (resource_type, resource_id), author, expect_version)
 
 
 def deactivate(
@@ -175,32 +158,24 @@ def deactivate(
     expect_version: Expected = None,
 ) -> None:
     """Take one out of use, as the next version; of a prompt the shipped one is told instead."""
-    resources = session.existing().resources
-    expected = _expected(session, resource_type, resource_id, expect_version)
-    made = resources.deactivate(
-        session.organization,
-        resource_type,
-        resource_id,
-        author=author,
-        expected_version=expected,
-    )
-    _tell(session, made)
+    change = session.existing().resources.deactivate
+    _change(session, change, (resource_type, resource_id), author, expect_version)
 
 
-def _expected(session: Session, resource_type: str, resource_id: str, given: int | None) -> int:
-    """Return the version that must stand: the one that was named, or the one that stands now."""
-    if given is not None:
-        return given
-    try:
-        current = session.app.resources.get_current(
-            session.organization, resource_type, resource_id
-        )
-    except NotFound:
-        return 0
-    return current.version
-
-
-def _tell(session: Session, made: "Resource") -> None:
+def _change(
+    session: Session,
+    change: "Callable[..., Resource]",
+    named: tuple[str, str],
+    author: str,
+    expected: int | None,
+) -> None:
+    """Make a change, on condition that the version still stands that was expected, or seen now."""
+    if expected is None:
+        try:
+            expected = session.app.resources.get_current(session.organization, *named).version
+        except NotFound:
+            expected = 0
+    made = change(session.organization, *named, author=author, expected_version=expected)
     session.out.facts(_shown(made))
     from handlers.resources import CACHED_S
 
@@ -212,16 +187,10 @@ def _tell(session: Session, made: "Resource") -> None:
 def _read(source: Source) -> str:
     from domain.resources import MAX_CONTENT_BYTES
 
-    if check_source(source):
-        with source.open("rb") as file:
-            data = file.read(MAX_CONTENT_BYTES + 1)
-    else:
-        data = sys.stdin.buffer.read(MAX_CONTENT_BYTES + 1)
-    if len(data) > MAX_CONTENT_BYTES:
-        message = f"A resource has at most {MAX_CONTENT_BYTES} bytes."
-        raise LimitExceeded(message, hint="Shorten it, or split a package in two.")
+    message = f"A resource has at most {MAX_CONTENT_BYTES} bytes."
+    too_long = LimitExceeded(message, hint="Shorten it, or split a package in two.")
     try:
-        return data.decode("utf-8-sig")
+        return read_source(source, too_long, most=MAX_CONTENT_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise MalformedBody("The text is not UTF-8.", hint="Save it as UTF-8.") from None
 

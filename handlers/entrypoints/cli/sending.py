@@ -2,9 +2,10 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
 
 import typer
 
@@ -84,14 +85,16 @@ def exit_code(errors: Sequence[LeadError | None]) -> int:
     return codes.pop() if len(codes) == 1 else EXIT_PARTIAL if codes else EXIT_OK
 
 
-def check_source(source: Path) -> bool:
-    """Tell whether the source is a file, and not stdin.
+@contextmanager
+def opened(source: Path) -> Iterator[BinaryIO]:
+    """Lend a file to be read, or stdin.
 
     Raises:
         Rejected: it is a file that cannot be read.
     """
     if str(source) == STDIN:
-        return False
+        yield sys.stdin.buffer
+        return
     detail = None
     if not source.is_file():
         detail = "is no file" if source.exists() else "does not exist"
@@ -102,7 +105,17 @@ def check_source(source: Path) -> bool:
         raise Rejected(
             "There is nothing to read.", hint="Name a file, or - for stdin.", fields=[problem]
         )
-    return True
+    with source.open("rb") as stream:
+        yield stream
+
+
+def read_source(source: Path, too_long: LimitExceeded, *, most: int) -> bytes:
+    """Return what a file or stdin holds, or raise `too_long` if it is more than `most` bytes."""
+    with opened(source) as stream:
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise too_long
+    return data
 
 
 def _show_one(session: Session, item: "Item") -> None:
@@ -143,15 +156,9 @@ def _status(item: "Item") -> int:
 def _read(source: Path) -> bytes:
     from domain.reading import MAX_BATCH_BYTES
 
-    if check_source(source):
-        with source.open("rb") as file:
-            data = file.read(MAX_BATCH_BYTES + 1)
-    else:
-        data = sys.stdin.buffer.read(MAX_BATCH_BYTES + 1)
-    if len(data) > MAX_BATCH_BYTES:
-        message = f"What is sent at once has at most {MAX_BATCH_BYTES} bytes."
-        raise LimitExceeded(message, hint="Use `leads import`, which has no such limit.")
-    return data
+    message = f"What is sent at once has at most {MAX_BATCH_BYTES} bytes."
+    too_long = LimitExceeded(message, hint="Use `leads import`, which has no such limit.")
+    return read_source(source, too_long, most=MAX_BATCH_BYTES)
 
 
 def _documents(data: bytes) -> tuple[bool, list[Any]]:
