@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Unit = Literal["Count", "Seconds"]
+Unit = Literal["Count", "Seconds", "Percent"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,6 +96,11 @@ class HubSpotClient:
         """See `Pacer.allowed`."""
         return self._pacer.allowed
 
+    @property
+    def day_left(self) -> float | None:
+        """See `Pacer.day_left`."""
+        return self._pacer.day_left
+
     def close(self) -> None:
         """Close what connections are open."""
         self._http.close()

@@ -42,6 +42,11 @@ class HubSpotCrm:
         """How many requests go out in how many seconds, by what the account has told so far."""
         return self._client.allowed
 
+    @property
+    def day_left(self) -> float | None:
+        """The share of a day's requests that is left, 0 to 1, as an answer told last; None before."""
+        return self._client.day_left
+
     def close(self) -> None:
         """Close what connections are open."""
         self._client.close()

@@ -60,12 +60,19 @@ class Pacer:
         self._lock = threading.Lock()
         self._requests = _Window(START_BURST - MARGIN, INTERVAL_S)
         self._searches = _Window(SEARCHES_PER_S, 1.0)
+        self._day_left: float | None = None
 
     @property
     def allowed(self) -> tuple[int, float]:
         """How many requests go out in how many seconds, by what the account has told so far."""
         with self._lock:
             return self._requests.allowed, self._requests.interval_s
+
+    @property
+    def day_left(self) -> float | None:
+        """The share of a day's requests that is left, 0 to 1, as an answer told last; None before."""
+        with self._lock:
+            return self._day_left
 
     def reserve(self, *, searches: bool = False) -> float:
         """Return in how many seconds a request may go: the turn is taken, and nobody else's."""
@@ -89,7 +96,11 @@ class Pacer:
         most = _number(headers.get("x-hubspot-ratelimit-max"))
         left = _number(headers.get("x-hubspot-ratelimit-remaining"))
         interval_ms = _number(headers.get("x-hubspot-ratelimit-interval-milliseconds"))
+        a_day = _number(headers.get("x-hubspot-ratelimit-daily"))
+        of_it = _number(headers.get("x-hubspot-ratelimit-daily-remaining"))
         with self._lock:
+            if a_day and of_it is not None:
+                self._day_left = min(of_it / a_day, 1.0)
             window = self._requests
             if most:
                 window.allowed = min(max(1, most - MARGIN), _MOST)

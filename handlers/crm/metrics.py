@@ -8,7 +8,7 @@ that nobody has to touch. Source of the others: research/crm.md §4.6.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from domain.crm.replies import Kind
 from domain.crm.sync import BLOCKED, NEVER, PENDING, SYNCED, UNCERTAIN, CrmSync
@@ -29,6 +29,16 @@ LATENCY: Final = (
     "From when a row had something to send until it was confirmed.",
 )
 REQUESTS: Final = ("RequestsPerSync", "Requests that a row took until it was confirmed.")
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """An account that tells how many requests of its day are left."""
+
+    @property
+    def day_left(self) -> float | None:
+        """The share, 0 to 1, as it told last; None before it did."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +126,14 @@ def of_standing(now: Standing) -> list[Measure]:
         Measure(name=name, says=says, values=(float(value),), unit=_unit(name))
         for name, value, says in told
     ]
+
+
+def of_account(account: object) -> list[Measure]:
+    """Return what the account told of itself last; a number that it never told has no value."""
+    left = account.day_left if isinstance(account, Metered) else None
+    says = "Of the requests the account allows a day, as it told last."
+    values = () if left is None else (left * 100,)
+    return [Measure(name="DailyRequestsLeftPercent", says=says, values=values, unit="Percent")]
 
 
 def of_runs(did: Totals) -> list[Measure]:

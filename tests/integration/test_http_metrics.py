@@ -168,6 +168,8 @@ def test_what_waits_in_the_mirror_is_told_and_what_its_worker_did(watched):
     assert after['leads_crm_sync_latency_seconds_bucket{le="60"}'] == 0
     assert after['leads_crm_sync_latency_seconds_bucket{le="120"}'] == 1
     assert after["leads_crm_last_run_timestamp_seconds"] == 1774008090
+    assert "leads_crm_daily_requests_left_percent" not in before
+    assert 99 < after["leads_crm_daily_requests_left_percent"] < 100
 
 
 def test_leads_that_wait_are_told_by_number_and_age(watched):

@@ -126,6 +126,22 @@ def test_rows_that_wait_are_told_by_their_age(app, hubspot, run):
     assert told["HttpClassTransient"] == [1.0]
 
 
+def test_what_is_left_of_the_accounts_day_is_told_once_the_account_told_it(app, monkeypatch, run):
+    with HubSpot(Setup(daily=40), random=Random(7), now=utc_now) as small:
+        monkeypatch.setenv("HUBSPOT_URL", small.url)
+        monkeypatch.setenv("HUBSPOT_TOKEN", small.token)
+        _, [before], _ = run()
+        to_be_mirrored(app, "s-1")
+        _, [after], _ = run()
+        asked = len(list(small.journal))
+    [stated] = after["_aws"]["CloudWatchMetrics"]
+    units = {each["Name"]: each["Unit"] for each in stated["Metrics"]}
+
+    assert "DailyRequestsLeftPercent" not in numbers(before)
+    assert numbers(after)["DailyRequestsLeftPercent"] == [pytest.approx(100 - asked * 2.5)]
+    assert units["DailyRequestsLeftPercent"] == "Percent"
+
+
 def test_a_token_that_was_revoked_opens_the_breaker_and_blocks_no_row(app, monkeypatch, run):
     to_be_mirrored(app, "s-1")
     monkeypatch.setenv("HUBSPOT_TOKEN", "revoked")

@@ -5,7 +5,7 @@ from starlette.responses import Response
 
 from handlers.conversations import numbers
 from handlers.conversations.ground import Conversations
-from handlers.crm.metrics import of_standing
+from handlers.crm.metrics import of_account, of_standing
 from handlers.crm.standing import look
 from handlers.entrypoints.http import examples
 from handlers.entrypoints.http.doors import Doors, MetricsReader, doors
@@ -34,6 +34,7 @@ def _numbers(own: Doors, organization_id: str) -> str:
         return text
     mirrored: list[Measure | Histogram] = [
         *of_standing(look(mirror.control, [organization_id])),
+        *of_account(mirror.crm),
         *mirror.tally.measures(),
         *mirror.tally.histograms(),
     ]

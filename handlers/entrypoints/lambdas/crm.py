@@ -7,7 +7,7 @@ import structlog
 
 from domain.errors import FieldError, LeadError, Rejected
 from handlers.bootstrap import App, build, build_crm, start_logging
-from handlers.crm.metrics import Totals, of_confirmed, of_runs, of_standing
+from handlers.crm.metrics import Totals, of_account, of_confirmed, of_runs, of_standing
 from handlers.crm.standing import look
 from handlers.crm.worker import BUDGET_S, RunReport
 from handlers.entrypoints.lambdas.emission import emit, function_name
@@ -60,7 +60,8 @@ def _run(named: str) -> dict[str, int]:
     did = Totals()
     did.add(report)
     stands = look(mirror.control, mirror.organizations)
-    measures = [*of_confirmed(report), *of_runs(did), *of_standing(stands)]
+    now = [*of_standing(stands), *of_account(mirror.crm)]
+    measures = [*of_confirmed(report), *of_runs(did), *now]
     emit(measures, mirror.settings.crm_metrics_namespace, named)
     structlog.get_logger().info(
         "crm_sync_run_done",

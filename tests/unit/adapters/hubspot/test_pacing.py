@@ -179,3 +179,22 @@ def test_a_search_is_paced_as_one():
             crm.search_contacts(["5511955550142"])
 
     assert time.slept == [1.0]
+
+
+def test_how_much_of_a_day_is_left_is_what_an_answer_said_last():
+    pacer, _ = paced()
+    known = [pacer.day_left]
+    for a_day, left in [
+        ("1000", "250"),
+        (None, "9"),
+        ("x", "9"),
+        ("0", "0"),
+        ("500", "0"),
+        ("5", "9"),
+    ]:
+        headers = {"x-hubspot-ratelimit-daily": a_day, "x-hubspot-ratelimit-daily-remaining": left}
+        pacer.told({name: value for name, value in headers.items() if value is not None})
+        known.append(pacer.day_left)
+
+    # What cannot be read tells nothing, and takes nothing back.
+    assert known == [None, 0.25, 0.25, 0.25, 0.25, 0.0, 1.0]
