@@ -3,7 +3,7 @@
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
@@ -41,6 +41,12 @@ def register(program: typer.Typer) -> None:
     command(group, "hubspot")(hubspot)
 
 
+def _credential(variable: str, text: str) -> Any:
+    """Return the option of what both sides must know: the service's own setting unless given."""
+    told = f"{text} ({variable}); made up unless given."
+    return typer.Option(metavar="TEXT", envvar=variable, show_envvar=False, help=told)
+
+
 def whatsapp(
     session: Session,
     *,
@@ -51,31 +57,13 @@ def whatsapp(
         int, typer.Option(min=0, max=65535, metavar="PORT", help="0 takes a free one.")
     ] = _PORT,
     secret: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT",
-            envvar="LEADS_WHATSAPP_APP_SECRET",
-            show_envvar=False,
-            help="Signs the webhooks (LEADS_WHATSAPP_APP_SECRET); made up unless given.",
-        ),
+        str | None, _credential("LEADS_WHATSAPP_APP_SECRET", "Signs the webhooks")
     ] = None,
     verify_token: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT",
-            envvar="LEADS_WHATSAPP_VERIFY_TOKEN",
-            show_envvar=False,
-            help="Shown in the handshake (LEADS_WHATSAPP_VERIFY_TOKEN); made up unless given.",
-        ),
+        str | None, _credential("LEADS_WHATSAPP_VERIFY_TOKEN", "Shown in the handshake")
     ] = None,
     token: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT",
-            envvar="LEADS_WHATSAPP_TOKEN",
-            show_envvar=False,
-            help="What the service sends with (LEADS_WHATSAPP_TOKEN); made up unless given.",
-        ),
+        str | None, _credential("LEADS_WHATSAPP_TOKEN", "What the service sends with")
     ] = None,
     number: Annotated[
         str, typer.Option(metavar="ID", help="The phone_number_id of the business.")
