@@ -33,6 +33,7 @@ from domain.records import (
     Snapshot,
     Write,
 )
+from tests.support.stepping import insert_each
 
 Kind = Literal["event", "receipt", "identity", "row", "head"]
 Item = tuple[Kind, Any]
@@ -117,15 +118,7 @@ class InFlightLog(LeadRecorder):
 
     def insert_many(self, writes: Sequence[Write]) -> list[Exception | None]:
         """Write one after the other."""
-        answers: list[Exception | None] = []
-        for write in writes:
-            try:
-                self.insert_events(write.events, commit=write.commit)
-            except Exception as error:  # noqa: BLE001 - the answer of this write, whatever it is
-                answers.append(error)
-            else:
-                answers.append(None)
-        return answers
+        return insert_each(self, writes)
 
     def snapshot(
         self, lead: str, keys: Iterable[Key] = (), receipts: Iterable[str] = ()

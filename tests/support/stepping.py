@@ -115,6 +115,19 @@ class Steps:
         return answer
 
 
+def insert_each(recorder: LeadRecorder, writes: Iterable[Write]) -> list[Exception | None]:
+    """Commit one after the other; each has an answer of its own."""
+    answers: list[Exception | None] = []
+    for write in writes:
+        try:
+            recorder.insert_events(write.events, commit=write.commit)
+        except Exception as error:  # noqa: BLE001 - the answer of this write, whatever it is
+            answers.append(error)
+        else:
+            answers.append(None)
+    return answers
+
+
 class Stepping(LeadRecorder):
     """One actor's recorder. `send` is how a commit reaches the store, for tests to tamper with."""
 
@@ -144,15 +157,7 @@ class Stepping(LeadRecorder):
     def insert_many(self, writes: Sequence[Write]) -> list[Exception | None]:
         leads = [write.events[0].originator_id for write in writes]
         assert len(set(leads)) == len(leads), "the commits of one call are of different leads"
-        answers: list[Exception | None] = []
-        for write in writes:
-            try:
-                self.insert_events(write.events, commit=write.commit)
-            except Exception as error:  # noqa: BLE001 - each write has an answer of its own
-                answers.append(error)
-            else:
-                answers.append(None)
-        return answers
+        return insert_each(self, writes)
 
     def snapshot(
         self, lead: str, keys: Iterable[Key] = (), receipts: Iterable[str] = ()
