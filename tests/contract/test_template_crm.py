@@ -167,6 +167,8 @@ def test_every_alarm_goes_off_at_what_it_is_for(deployed, client):
         "UncertainForPeople": (at_least, 1, "Maximum", 60),
         "OldestRunnableSeconds": (more, 900, "Maximum", 60),
         "BreakerOpen": (at_least, 1, "Maximum", 60),
+        "HumanOverride": (at_least, 25, "Sum", 900),
+        "DailyRequestsLeftPercent": (less, 10, "Minimum", 60),
         "Runs": (less, 1, "Sum", 300),
         "Errors": (at_least, 1, "Sum", 60),
     }
@@ -187,20 +189,25 @@ def test_every_alarm_tells_the_topic_and_watches_this_function(deployed, client)
         assert alarm["Dimensions"] == [{"Name": "FunctionName", "Value": "leads-crm-dev"}]
 
 
+def test_what_is_a_spike_is_a_deployments_own(client, account):
+    deploy(client, account, WITH_HUBSPOT, HubSpot="paused", CrmHumanOverrideSpike="7")
+
+    assert alarms(client)["HumanOverride"]["Threshold"] == 7
+
+
 def test_without_a_topic_alarms_are_there_and_tell_nobody(client, account):
     deploy(client, account, WITH_HUBSPOT, HubSpot="paused")
 
-    assert [each.get("AlarmActions", []) for each in alarms(client).values()] == [[]] * 7
+    assert [each.get("AlarmActions", []) for each in alarms(client).values()] == [[]] * 9
 
 
 def test_whoever_is_told_of_an_alarm_finds_what_to_do():
     named = re.findall(r"AlarmDescription: .* See ALARMS.md, (\w+)\.$", TEMPLATE, re.MULTILINE)
     headings = re.findall(r"^## (\w+)$", ALARMS_TOLD, re.MULTILINE)
 
-    assert len(named) == TEMPLATE.count(
-        "Condition: HasCrm\n    Properties:\n      AlarmDescription"
-    )
+    assert len(named) == TEMPLATE.count("Type: AWS::CloudWatch::Alarm\n")
     assert sorted(named) == sorted(headings)
+    assert sorted(re.findall(r"^\| \[(\w+)\]\(#", ALARMS_TOLD, re.MULTILINE)) == sorted(headings)
 
 
 @pytest.fixture

@@ -20,7 +20,14 @@ SECRETS = {
     "LEADS_WHATSAPP_TOKEN": "token-de-acesso",
     "LEADS_OPENAI_KEY": "chave",
 }
+TOPIC = "arn:aws:sns:us-east-1:000000000000:alerts"
 FUNCTIONS = ("webhook", "queue", "schedule")
+
+
+def alarms(client):
+    """Return the alarms, by what they watch."""
+    found = client("cloudwatch").describe_alarms()["MetricAlarms"]
+    return {each["MetricName"]: each for each in found}
 
 
 @pytest.fixture
@@ -59,12 +66,25 @@ def test_the_queue_calls_its_function_and_is_told_what_failed(deployed, client):
     assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
-def test_somebody_is_told_of_the_first_wake_up_that_failed_five_times(deployed, client):
-    [alarm] = client("cloudwatch").describe_alarms()["MetricAlarms"]
+def test_somebody_is_told_of_the_first_wake_up_that_failed_five_times(client, account):
+    deploy(client, account, SECRETS, AlertsSnsTopicArn=TOPIC)
+    alarm = alarms(client)["ApproximateNumberOfMessagesVisible"]
 
     assert alarm["Dimensions"] == [{"Name": "QueueName", "Value": "leads-wake-ups-dead-dev.fifo"}]
-    assert alarm["MetricName"] == "ApproximateNumberOfMessagesVisible"
     assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("GreaterThanOrEqualToThreshold", 1)
+    assert alarm["AlarmActions"] == alarm["OKActions"] == [TOPIC]
+
+
+def test_somebody_is_told_that_a_lead_waits_and_that_nobody_knows_whether_one_does(client, account):
+    deploy(client, account, SECRETS, AlertsSnsTopicArn=TOPIC)
+    alarm = alarms(client)["OldestWaitingSeconds"]
+
+    assert alarm["Namespace"] == "GoGenetic/Leads"
+    assert alarm["Dimensions"] == [{"Name": "FunctionName", "Value": "leads-schedule-dev"}]
+    assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("GreaterThanThreshold", 300)
+    assert (alarm["Statistic"], alarm["Period"], alarm["EvaluationPeriods"]) == ("Minimum", 300, 1)
+    assert alarm["TreatMissingData"] == "breaching"
+    assert alarm["AlarmActions"] == alarm["OKActions"] == [TOPIC]
 
 
 def test_the_round_is_done_every_minute(deployed, client):
@@ -154,12 +174,11 @@ def test_without_a_package_there_are_tables_and_the_queue_alone():
     }
 
 
-def test_the_functions_work_with_what_the_template_gives_them(
-    deployed, client, ministack, account, tmp_path, monkeypatch
-):
-    """From a webhook through the deployed queue and tables to a human, for want of a channel."""
+@pytest.fixture
+def cloud(ministack, account, tmp_path, monkeypatch):
+    """Where AWS is here, for a container that works in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    cloud = {
+    return {
         "AWS_ENDPOINT_URL": ministack,
         "AWS_ACCESS_KEY_ID": account,
         "AWS_SECRET_ACCESS_KEY": "unused",
@@ -167,6 +186,12 @@ def test_the_functions_work_with_what_the_template_gives_them(
         "LEADS_SETTLE_SECONDS": "0",
         "LEADS_WHATSAPP_URL": "http://127.0.0.1:1",
     }
+
+
+def test_the_functions_work_with_what_the_template_gives_them_and_fill_the_alarm(
+    deployed, client, cloud, monkeypatch, capsys
+):
+    """From a webhook through the deployed queue and tables to a human, for want of a channel."""
 
     def handler(name):
         """Become a cold container of a function, with its environment and no other."""
@@ -192,4 +217,14 @@ def test_the_functions_work_with_what_the_template_gives_them(
         assert thread.pending == []
         assert len(list(thread.moving())) == 1
     with cold_containers():
+        monkeypatch.setenv("AWS_LAMBDA_FUNCTION_NAME", "leads-schedule-dev")
         assert "failed" not in handler("schedule")({}, None)
+    document = json.loads(capsys.readouterr().out.splitlines()[-1])
+    [stated] = document["_aws"]["CloudWatchMetrics"]
+    watched = alarms(client)["OldestWaitingSeconds"]
+
+    assert stated["Namespace"] == watched["Namespace"]
+    assert {name: document[name] for name in stated["Dimensions"][0]} == {
+        each["Name"]: each["Value"] for each in watched["Dimensions"]
+    }
+    assert {"OldestWaitingSeconds", "HandoffQueue"} <= {each["Name"] for each in stated["Metrics"]}
