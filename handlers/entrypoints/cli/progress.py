@@ -1,7 +1,6 @@
 """How far a long job is: a bar for people, a line now and then for a log."""
 
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from handlers.entrypoints.cli.words import Words
@@ -48,12 +47,7 @@ class Progress:
             )
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Take the bar away."""
         if self._bar is not None:
             self._bar.stop()

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 from random import Random
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -60,12 +59,7 @@ class HubSpot:
         self._server.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End; connections close, and what comes late never does."""
         self._server.stop()
         self._server.cut()

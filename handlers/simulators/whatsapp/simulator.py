@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from random import Random
-from types import TracebackType
 from typing import Self
 
 from domain.ports.effects import Clock
@@ -49,12 +48,7 @@ class Simulator:
         self._world.agenda.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End; what is still on its way is dropped."""
         self._world.agenda.stop()
         self._server.stop()
