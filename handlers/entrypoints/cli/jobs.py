@@ -4,7 +4,7 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from domain.errors import LeadError
 from handlers.entrypoints.cli.session import Options, Session
@@ -31,12 +31,10 @@ class Failure:
     detail: str
 
 
-Done = "Verified | Repaired | Failure"
+Answer: TypeAlias = "Verified | Repaired | Failure"
 
 
-def run_here(
-    app: "App", job: Job, leads: Iterable[str]
-) -> "Iterator[Verified | Repaired | Failure]":
+def run_here(app: "App", job: Job, leads: Iterable[str]) -> Iterator[Answer]:
     """Do a job for each lead, one after the other; one that fails is answered, not raised."""
     work: Callable[[str], Verified | Repaired] = (
         app.maintenance.verify if job == "verify" else app.maintenance.rebuild
@@ -48,9 +46,7 @@ def run_here(
             yield Failure(lead=lead, code=error.code, detail=str(error))
 
 
-def run_beside(
-    options: Options, job: Job, leads: Iterable[str], workers: int
-) -> "Iterator[Verified | Repaired | Failure]":
+def run_beside(options: Options, job: Job, leads: Iterable[str], workers: int) -> Iterator[Answer]:
     """Do a job for each lead in several processes, and yield each answer as it comes."""
     from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
     from multiprocessing import get_context
@@ -60,7 +56,7 @@ def run_beside(
     pool = ProcessPoolExecutor(
         workers, mp_context=get_context("spawn"), initializer=_open, initargs=(options,)
     )
-    running: set[Future[list[Verified | Repaired | Failure]]] = set()
+    running: set[Future[list[Answer]]] = set()
     try:
         for part in islice(parts, workers * _TASKS_A_WORKER):
             running.add(pool.submit(_work, job, part))
@@ -80,7 +76,7 @@ def _open(options: Options) -> None:
     _OWN.append(Session(options))
 
 
-def _work(job: Job, leads: list[str]) -> "list[Verified | Repaired | Failure]":
+def _work(job: Job, leads: list[str]) -> list[Answer]:
     return list(run_here(_OWN[0].app, job, leads))
 
 

@@ -2,21 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from domain.errors import Rejected
 from handlers.entrypoints.cli.command import command
-from handlers.entrypoints.cli.jobs import Failure, Job, run_beside, run_here
+from handlers.entrypoints.cli.jobs import Answer, Failure, Job, run_beside, run_here
 from handlers.entrypoints.cli.output import Form, JsonObject, printable, to_json
 from handlers.entrypoints.cli.progress import Progress
 from handlers.entrypoints.cli.session import Session
 from handlers.entrypoints.outcomes import EXIT_CONFLICT, EXIT_OK, EXIT_UNAVAILABLE
-
-if TYPE_CHECKING:
-    from projections.repairing import Repaired
-    from projections.verifying import Verified
 
 PANEL: Final = "Look after it"
 
@@ -108,7 +104,7 @@ class Tally:
         self._counts: Counter[str] = Counter()
         self._states: Counter[str] = Counter()
 
-    def take(self, answer: "Verified | Repaired | Failure") -> JsonObject:
+    def take(self, answer: Answer) -> JsonObject:
         """Count one answer, and return it as readers see it."""
         shown = _shown(answer)
         self._states[shown["state"]] += 1
@@ -149,9 +145,7 @@ class Tally:
         return EXIT_UNAVAILABLE if self._states["failed"] else EXIT_OK
 
 
-def _answers(
-    session: Session, job: Job, lead: str | None, workers: int
-) -> "Iterator[Verified | Repaired | Failure]":
+def _answers(session: Session, job: Job, lead: str | None, workers: int) -> Iterator[Answer]:
     app = session.existing()
     if lead is not None:
         yield from run_here(app, job, [session.lead(lead)])
@@ -206,7 +200,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
 
 
-def _shown(answer: "Verified | Repaired | Failure") -> JsonObject:
+def _shown(answer: Answer) -> JsonObject:
     """Return an answer as readers see it; of a repair, how the verify at its end found the lead."""
     from projections.repairing import Repaired
 
