@@ -147,9 +147,18 @@ def crm_control(organization_id: str) -> Key:
     return Key(f"{organization_id}#CRM_CONTROL", "META")
 
 
-def crm_deal(organization_id: str, deal_id: str) -> str:
-    """The log's PK that lets one deal be one session's. Claimed once, never rewritten."""
-    return f"CRM_DEAL#{organization_id}#{deal_id}"
+def crm_deal(organization_id: str, deal_id: str, number: int = 1) -> str:
+    """The log's PK that lets one deal be one session's: a claim, made once and never rewritten.
+
+    There is a claim of the next `number` only where the one before it was released.
+    """
+    first = f"CRM_DEAL#{organization_id}#{deal_id}"
+    return first if number == 1 else f"{first}#{number}"
+
+
+def crm_deal_release(organization_id: str, deal_id: str, number: int) -> str:
+    """The log's PK that releases a claim of a deal. Put once, never rewritten."""
+    return f"CRM_DEAL_RELEASE#{organization_id}#{deal_id}#{number}"
 
 
 def demands(organization_id: str) -> str:

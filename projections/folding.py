@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from domain import canonical, catalog, keys, limits
+from domain.crm.claims import claims_of
 from domain.errors import ViewBroken
 from domain.event import OUR_SOURCE, LeadEvent
 from domain.items import row_item
@@ -153,8 +154,8 @@ def identities_of(event: LeadEvent) -> list[Identity]:
 
     Other sources may report what they like under that type; it claims nothing.
     """
-    if _links_a_deal(event):
-        return [deal_claim(event.organization_id, event.payload)]
+    if event.event_type.startswith("crm_"):
+        return claims_of(event.organization_id, event.event_type, event.payload)
     if event.event_type != "identity_linked" or event.source != OUR_SOURCE:
         return []
     channel = event.payload["channel"]
@@ -162,18 +163,6 @@ def identities_of(event: LeadEvent) -> list[Identity]:
     return [
         Identity(keys.identity(event.organization_id, channel, name), event.lead) for name in names
     ]
-
-
-def deal_claim(organization_id: str, link: Mapping[str, Any]) -> Identity:
-    """Return the claim of a deal by a session: no other session may ever be the same deal."""
-    return Identity(keys.crm_deal(organization_id, link["dealId"]), link["sessionId"])
-
-
-def _links_a_deal(event: LeadEvent) -> bool:
-    stated = event.payload
-    if event.event_type == "crm_operator_action":
-        return stated["action"] == "adopt" and "dealId" in stated
-    return event.event_type == "crm_deal_linked" and "sessionId" in stated
 
 
 def _fields(key: Key, old: dict[str, Any], new: dict[str, Any]) -> Iterable[Difference]:

@@ -25,6 +25,10 @@ Marker = Annotated[
     LOGGABLE,
 ]
 
+Claim = Annotated[
+    Count, describe("The deal's claim by this session: the first, or one after a release.", 2)
+]
+
 
 @event("crm_contact_linked", category=_CATEGORY, ours=True)
 class CrmContactLinked(Payload):
@@ -54,11 +58,12 @@ class CrmDealCreationStarted(Payload):
 
 @event("crm_deal_linked", category=_CATEGORY, ours=True)
 class CrmDealLinked(Payload):
-    """The session is this deal of the CRM, and no other session is."""
+    """The session is this deal of the CRM, and no other session is. Without a claim it is the first."""
 
     session_id: SessionId
     deal_id: RemoteId
     how: How
+    claim: Claim | None = None
 
 
 @event("crm_revision_confirmed", category=_CATEGORY, ours=True)
@@ -126,7 +131,7 @@ class CrmSyncReconciled(Payload):
 
 @event("crm_operator_action", category=_CATEGORY, ours=True)
 class CrmOperatorAction(Payload):
-    """A person set the mirror of a session right."""
+    """A person set the mirror of a session right. `claim` is that of a deal that is adopted."""
 
     session_id: SessionId
     action: Annotated[
@@ -141,6 +146,12 @@ class CrmOperatorAction(Payload):
     create_key: (
         Annotated[Id, describe("The deal's unique value from now on.", "prod:019d#2")] | None
     ) = None
+    claim: Claim | None = None
+    released_deal_id: (
+        Annotated[Id, describe("The deal it is no longer; others may be it now.", "31415926535")]
+        | None
+    ) = None
+    released_claim: Annotated[Count, describe("Which claim of it ended.", 1)] | None = None
     evidence: Annotated[Text, describe("What was checked.", "Busca por telefone: nada")] | None = (
         None
     )

@@ -94,7 +94,7 @@ def _reconcile(answer: Answer, record: Remote) -> Note:
     answer.visit.deal = record
     how = "adopted" if answer.visit.deal_taken else "reconciled"
     linked = Fact("crm_deal_linked", {"deal_id": record.id, "how": how})
-    return Note(facts=(found, linked), deal_id=record.id)
+    return Note(facts=(found, linked))
 
 
 def _read(answer: Answer) -> Note | None:
@@ -154,9 +154,8 @@ def _link(answer: Answer, record: Remote, how: str) -> Note | None:
     if record.id != answer.sync.deal_id:
         facts = (Fact("crm_deal_linked", {"deal_id": record.id, "how": how}),)
     if not applied:
-        note = blocked(answer.visit, "stage_not_applied", first=facts)
-        return replace(note, deal_id=record.id if facts else None)
-    return Note(facts=facts, deal_id=record.id) if facts else None
+        return blocked(answer.visit, "stage_not_applied", first=facts)
+    return Note(facts=facts) if facts else None
 
 
 MEANINGS: Final[dict[str, Callable[[Answer], Note | None]]] = {

@@ -11,10 +11,9 @@ from datetime import timedelta
 from typing import Final, Literal
 
 from domain.crm.content import POLICIES, moves
-from domain.crm.operating import is_key_of
 from domain.crm.replies import Remote
 from domain.crm.sync import BLOCKED, SYNCED, UNCERTAIN, CrmSync
-from domain.crm.visit import Configuration, Visit, key_of
+from domain.crm.visit import Configuration, Visit, is_key_of, key_of
 from domain.instants import shift
 
 By = Literal["", "ours", "human", "other_app", "unknown"]
@@ -165,7 +164,7 @@ def _stage(sync: CrmSync, seen: Seen, config: Configuration) -> Iterator[Drift]:
 def _content(sync: CrmSync, seen: Seen, config: Configuration) -> Iterator[Drift]:
     stands = seen.deal.properties
     wanted = Visit.of(sync, "", frozenset()).wanted_deal(sync, config)
-    if is_key_of(_key(seen), sync, config):
+    if is_key_of(_key(seen), sync.session_id, config):
         # Which of a session's keys a deal has is no matter.
         wanted.pop("key", None)
     for name, value in sorted(wanted.items()):

@@ -10,10 +10,11 @@ from datetime import timedelta
 from typing import Any, Final, Literal, NamedTuple
 
 from domain import canonical
+from domain.crm.claims import Claimed
 from domain.crm.replies import Remote
 from domain.crm.standing import Standing
 from domain.crm.sync import BLOCKED, PENDING, UNCERTAIN, CrmSync
-from domain.crm.visit import UNIQUE, Configuration, Fact, key_of
+from domain.crm.visit import UNIQUE, Configuration, Fact, base_key, is_key_of, key_of
 from domain.errors import Conflict
 from domain.instants import shift, to_datetime
 
@@ -85,6 +86,17 @@ class Looked(NamedTuple):
     def live(self) -> tuple[Remote, ...]:
         """Those that are not archived."""
         return tuple(each for each in self.deals if not each.archived)
+
+
+class Adopted(NamedTuple):
+    """A deal that is to be a session's, as it was read just now, and what is claimed of it.
+
+    `given_up` is what is claimed of the deal that the session is now.
+    """
+
+    deal: Remote
+    claimed: Claimed
+    given_up: Claimed
 
 
 def etag_of(sync: CrmSync) -> str:
@@ -164,20 +176,21 @@ def adopt(
     sync: CrmSync,
     act: Act,
     *,
-    deal: Remote,
+    adopted: Adopted,
     looked: Looked,
     config: Configuration,
     contact_id: str | None = None,
 ) -> Fact:
-    """Make a deal that stands in the CRM the session's own.
+    """Make a deal that stands in the CRM the session's own; one it was before it gives up.
 
-    Which unique key it has from now on is said with it: the one it has, if that is this session's;
-    else one that nothing in the account has.
+    Which unique key it has from now on is said with it: the one it has, if that is this session's or
+    one of a session that gave it up (none of which ever uses that key again, while what it sent
+    may still arrive); else one that nothing in the account has.
 
     Args:
         sync: the row as it stands.
         act: what is asked for.
-        deal: as it was read just now.
+        adopted: the deal. That it is another session's by its claim is found where it is claimed.
         looked: what the account holds under the session's key.
         config: what keys there are.
         contact_id: makes this contact the session's, too.
@@ -190,10 +203,13 @@ def adopt(
     allowed = "Only what is UNCERTAIN, BLOCKED or PENDING takes a deal."
     _in(sync, (UNCERTAIN, BLOCKED, PENDING), allowed, "`leads crm unlink` first.")
     stands, own = stands_of(sync), key_of(sync, config)
+    deal, claimed = adopted.deal, adopted.claimed
     theirs = deal.properties.get("key", "")
     if deal.archived:
         raise ActRefused("This deal is archived.", stands, "Restore it in the CRM first.")
-    if theirs and not is_key_of(theirs, sync, config):
+    if theirs and not any(
+        is_key_of(theirs, each, config) for each in (sync.session_id, *claimed.former)
+    ):
         then = "Look at whose it is: its key names another session, or another deployment."
         raise ActRefused("This deal has another key.", stands, then)
     others = [each.id for each in looked.live if each.id != deal.id]
@@ -202,17 +218,24 @@ def adopt(
         raise ActRefused("Another deal has this session's key.", stands, then)
     key = None
     if config.mode == UNIQUE:
-        key = theirs or (f"{_base(sync, config)}#{sync.key_suffix + 1}" if looked.deals else own)
-    return _fact("adopt", act, deal_id=deal.id, contact_id=contact_id, create_key=key)
+        key = theirs or (
+            f"{base_key(sync.session_id, config)}#{sync.key_suffix + 1}" if looked.deals else own
+        )
+    said = {} if deal.id == sync.deal_id else _given_up(sync, adopted.given_up)
+    said |= {"deal_id": deal.id, "contact_id": contact_id, "create_key": key}
+    return _fact("adopt", act, claim=claimed.said, **said)
 
 
-def recreate(sync: CrmSync, act: Act, *, standing: Sequence[Remote] = ()) -> Fact:
+def recreate(
+    sync: CrmSync, act: Act, *, given_up: Claimed, standing: Sequence[Remote] = ()
+) -> Fact:
     """Let another deal be created in place of one that people took away.
 
     Args:
         sync: the row as it stands.
         act: what is asked for.
         standing: what was found just now of the deal that is said to be gone; archived ones too.
+        given_up: what is claimed of it: should people restore it, another session may be it.
 
     Raises:
         ActRefused: it is not blocked for its deal being gone, the deal is there again, or as in
@@ -225,11 +248,13 @@ def recreate(sync: CrmSync, act: Act, *, standing: Sequence[Remote] = ()) -> Fac
         raise ActRefused(why, stands, _RETRY)
     if any(not each.archived for each in standing):
         raise ActRefused("The deal is there again.", stands, _RETRY)
-    return _fact("recreate", act)
+    return _fact("recreate", act, **_given_up(sync, given_up))
 
 
-def unlink(sync: CrmSync, act: Act) -> Fact:
+def unlink(sync: CrmSync, act: Act, *, given_up: Claimed) -> Fact:
     """Let a session no longer be its deal; the deal stays as it is, and another one is created.
+
+    `given_up` is what is claimed of the deal; any session may be it from now on.
 
     Raises:
         ActRefused: it has no deal, or as in `retry`.
@@ -237,23 +262,26 @@ def unlink(sync: CrmSync, act: Act) -> Fact:
     _as_seen(sync, act)
     if not sync.deal_id:
         raise ActRefused("Only what has a deal is unlinked.", stands_of(sync), _RETRY)
-    return _fact("unlink", act)
+    return _fact("unlink", act, **_given_up(sync, given_up))
 
 
-def is_key_of(key: str, sync: CrmSync, config: Configuration) -> bool:
-    """Tell whether a unique key is one of this session's: the first, or one of those after it."""
-    first, _, number = key.partition("#")
-    return first == _base(sync, config) and (not number or number.isdecimal())
+def _given_up(sync: CrmSync, claims: Claimed) -> dict[str, Any]:
+    """Return what a fact says of the deal that its session is no longer.
 
-
-def _base(sync: CrmSync, config: Configuration) -> str:
-    return f"{config.environment}:{sync.session_id}".lower()
+    Raises:
+        Changed: the claims are of another deal: it was this one when they were looked at.
+    """
+    if claims.deal_id != sync.deal_id:
+        raise Changed(stands_of(sync))
+    number = claims.given_up_by(sync.session_id) if sync.deal_id else None
+    if number is None:
+        return {}
+    return {"released_deal_id": sync.deal_id, "released_claim": number}
 
 
 def _as_seen(sync: CrmSync, act: Act) -> None:
-    stands = stands_of(sync)
-    if stands.etag != act.etag:
-        raise Changed(stands)
+    if etag_of(sync) != act.etag:
+        raise Changed(stands_of(sync))
 
 
 def _in(sync: CrmSync, statuses: Sequence[str], why: str, then: str) -> None:
@@ -261,11 +289,10 @@ def _in(sync: CrmSync, statuses: Sequence[str], why: str, then: str) -> None:
         raise ActRefused(why, stands_of(sync), then)
 
 
-def _fact(action: Action, act: Act, **said: str | None) -> Fact:
+def _fact(action: Action, act: Act, **said: Any) -> Fact:
     payload = {"action": action, "operator": act.operator, "reason": act.reason, **said}
-    return Fact(
-        "crm_operator_action", {name: each for name, each in payload.items() if each is not None}
-    )
+    stated = {name: each for name, each in payload.items() if each is not None}
+    return Fact("crm_operator_action", stated)
 
 
 _RETRY: Final = "`leads crm retry` tries what is blocked or pending again."

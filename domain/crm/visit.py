@@ -63,13 +63,12 @@ class Fact(NamedTuple):
 class Note:
     """What is to be recorded now, all in one commit. With an `ending` the visit is over.
 
-    `deal_id` is to be claimed in the same commit. `reply` is why the account rests (paused,
-    breaker).
+    A deal that a fact links is claimed in the same commit. `reply` is why the account rests
+    (paused, breaker).
     """
 
     facts: tuple[Fact, ...] = ()
     ending: Ending | None = None
-    deal_id: str | None = None
     reply: Reply | None = None
 
 
@@ -180,7 +179,18 @@ def key_of(sync: CrmSync, config: Configuration) -> str:
     if sync.create_key and (sync.creation_started or sync.deal_id):
         return sync.create_key
     suffix = f"#{sync.key_suffix}" if sync.key_suffix > 1 else ""
-    return f"{config.environment}:{sync.session_id}".lower() + suffix
+    return base_key(sync.session_id, config) + suffix
+
+
+def base_key(session_id: str, config: Configuration) -> str:
+    """Return the first unique value of a session's deals; those after it have a number behind."""
+    return f"{config.environment}:{session_id}".lower()
+
+
+def is_key_of(key: str, session_id: str, config: Configuration) -> bool:
+    """Tell whether a unique value is one of a session's: the first, or one of those after it."""
+    first, _, number = key.partition("#")
+    return first == base_key(session_id, config) and (not number or number.isdecimal())
 
 
 def phone_forms(phone: str) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from handlers.crm.leases import Lease
 from handlers.crm.showing import Showing
 from projections.crm import CRM
 from projections.decision import ClaimTaken, Decision, Recorded
+from projections.folding import identities_of
 from projections.lead_log import LeadLog
 from projections.reading import Ground
 
@@ -85,9 +86,10 @@ class Acts:
         session_id: str,
         ask: Ask,
         decide: Decide,
-        claims: Sequence[Identity] = (),
     ) -> Acted:
         """Tell what would become of a row, or do it; exactly one event is recorded of it.
+
+        What that event claims and releases is claimed and released with it.
 
         Raises:
             NotFound, ActRefused, ClaimTaken, AtWork, Rejected, Unavailable: see `CrmOperators`.
@@ -101,13 +103,15 @@ class Acts:
             etag=etag_of(sync) if ask.etag is None else ask.etag,
         )
         fact = decide(sync, act)
+        event = self._event(sync, act, fact).numbered(lead, 0)
+        claims = identities_of(event)
         self._check_unclaimed(claims)
         acted = Acted(
             action=fact.payload["action"],
             session_id=session_id,
             applied=ask.apply,
             before=stands_of(sync),
-            after=_after(sync, self._event(sync, act, fact).numbered(lead, 0)),
+            after=_after(sync, event),
         )
         if ask.apply:
             self._apply(lead, sync, act, decide, claims)

@@ -10,8 +10,8 @@ from domain.crm.sync import CrmSync
 from domain.keys import Key
 from domain.ports.effects import Clock
 from domain.records import Row
+from handlers.crm.claims import claimed
 from projections.crm import CRM
-from projections.folding import deal_claim
 from projections.lead_log import LeadLog
 
 _TRIES: Final = 3
@@ -85,10 +85,8 @@ class Inspecting:
     def _claim(self, sync: CrmSync) -> Iterator[Drift]:
         if not sync.deal_id:
             return
-        said = {"dealId": sync.deal_id, "sessionId": sync.session_id}
-        claim = deal_claim(sync.organization_id, said)
-        holder = self.log.reader.recorder.resolve([claim.key]).get(claim.key)
-        if holder == claim.lead:
+        holder = claimed(self.log.reader.recorder, sync.organization_id, sync.deal_id).holder
+        if holder == sync.session_id:
             return
         kind = "link_unclaimed" if holder is None else "link_of_another"
         yield Drift(kind=kind, session_id=sync.session_id, deal_id=sync.deal_id)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from domain.crm import operating
-from domain.crm.operating import Act, Action
+from domain.crm.claims import Claimed
+from domain.crm.operating import Act, Action, Adopted
 from domain.crm.replies import Kind
 from domain.crm.sync import BLOCKED, UNCERTAIN, CrmSync
 from domain.crm.visit import UNIQUE, Configuration, Fact, key_of
@@ -16,11 +17,11 @@ from domain.errors import LeadError
 from domain.ports.effects import Clock
 from handlers.crm.acts import Acted, Acts, Ask, named
 from handlers.crm.audit import Audit
+from handlers.crm.claims import claimed
 from handlers.crm.control import AccountControl, Rest
 from handlers.crm.looking import Looking
 from handlers.crm.showing import Showing
 from handlers.crm.worker import CrmSyncProcessor
-from projections.folding import deal_claim
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,14 +119,14 @@ class CrmOperators:
         _, sync = self.showing.find(organization_id, session_id)
         config, deal = self.looking.configuration(), self.looking.deal(deal_id)
         looked = self.looking.by_key(sync, config)
+        adopted = Adopted(deal, self._claimed(organization_id, deal.id), self._own(sync))
 
         def decide(sync: CrmSync, act: Act) -> Fact:
             return operating.adopt(
-                sync, act, deal=deal, looked=looked, config=config, contact_id=contact_id
+                sync, act, adopted=adopted, looked=looked, config=config, contact_id=contact_id
             )
 
-        claim = deal_claim(organization_id, {"dealId": deal.id, "sessionId": session_id})
-        acted = self.acts.act(organization_id, session_id, ask, decide, claims=[claim])
+        acted = self.acts.act(organization_id, session_id, ask, decide)
         if not acted.applied:
             return acted
         has = deal.properties.get("key", "")
@@ -135,15 +136,25 @@ class CrmOperators:
         """Let another deal be created in place of one that people took away."""
         _, sync = self.showing.find(organization_id, session_id)
         standing = self.looking.gone(sync, self.looking.configuration())
+        given_up = self._own(sync)
 
         def decide(sync: CrmSync, act: Act) -> Fact:
-            return operating.recreate(sync, act, standing=standing)
+            return operating.recreate(sync, act, standing=standing, given_up=given_up)
 
         return self.acts.act(organization_id, session_id, ask, decide)
 
     def unlink(self, organization_id: str, session_id: str, ask: Ask) -> Acted:
-        """Let a session no longer be its deal: another one is created, unless it has ended."""
-        return self.acts.act(organization_id, session_id, ask, operating.unlink)
+        """Let a session no longer be its deal: another one is created, unless it has ended.
+
+        Any session may `adopt` the deal from now on, this one too.
+        """
+        _, sync = self.showing.find(organization_id, session_id)
+        given_up = self._own(sync)
+
+        def decide(sync: CrmSync, act: Act) -> Fact:
+            return operating.unlink(sync, act, given_up=given_up)
+
+        return self.acts.act(organization_id, session_id, ask, decide)
 
     def pause(self, organization_id: str, ask: Ask) -> Rest | None:
         """Let the account rest until a person says otherwise; return why it rests now."""
@@ -158,6 +169,13 @@ class CrmOperators:
             self._noted(organization_id, "crm_resume", ask)
             return self.control.resume(organization_id)
         return self.control.rest(organization_id) is not None
+
+    def _own(self, sync: CrmSync) -> Claimed:
+        """Return what is claimed of the deal that a session is; of none nothing is."""
+        return self._claimed(sync.organization_id, sync.deal_id)
+
+    def _claimed(self, organization_id: str, deal_id: str) -> Claimed:
+        return claimed(self.acts.log.reader.recorder, organization_id, deal_id)
 
     def _noted(self, organization_id: str, action: str, ask: Ask) -> tuple[str, str]:
         operator, reason = named(ask)

@@ -26,7 +26,7 @@ _TOLD: Final = (
     *("action", "operator"),
     *("reason", "errorClass", "httpStatus", "category", "correlation", "detail"),
     *("retryAt", "counted", "marker", "verifyAfter", "how", "mode", "createKey", "contactId"),
-    *("dealId", "keptByPeople", "evidence", "revision"),
+    *("dealId", "releasedDealId", "keptByPeople", "evidence", "revision"),
 )
 """Members of events that a timeline shows: ids, words, instants, and what operators wrote."""
 

@@ -8,6 +8,7 @@ from typing import Final
 from domain import keys
 from domain.conversation.facts import CRM as SOURCE
 from domain.conversation.facts import Facts
+from domain.crm.claims import claims_of
 from domain.crm.content import Owner, marks
 from domain.crm.outcomes import learn
 from domain.crm.planning import next_step
@@ -19,10 +20,10 @@ from domain.errors import Outage, Unavailable, ViewBroken
 from domain.event import NewEvent
 from domain.ports.effects import Clock, Crm, IdFactory
 from handlers.crm import leases
+from handlers.crm.claims import claimed
 from handlers.crm.leases import Lease
 from projections.crm import CRM
 from projections.deciding import CheckFailed, ClaimTaken, Decision, Recorded
-from projections.folding import deal_claim
 from projections.lead_log import LeadLog
 from projections.reading import Ground
 
@@ -194,14 +195,17 @@ class _OneVisit:
     def _commit(self, note: Note) -> Recorded:
         sync, visits = self._sync, self._visits
         events = self._named(note)
+        claims = [
+            each
+            for event in events
+            for each in claims_of(sync.organization_id, event.event_type, event.payload)
+        ]
         expected = _links(sync)
 
         def decide(ground: Ground) -> Sequence[NewEvent]:
             row = _row(ground, sync.session_id)
             return events if row is not None and _links(row) == expected else []
 
-        said = {"dealId": note.deal_id, "sessionId": sync.session_id}
-        claims = [deal_claim(sync.organization_id, said)] if note.deal_id else []
         try:
             return visits.log.record(
                 Decision(
@@ -233,9 +237,16 @@ class _OneVisit:
             said = dict(fact.payload)
             if fact.event_type == "crm_deal_creation_started":
                 said["token"] = token
+            if fact.event_type == "crm_deal_linked":
+                said["claim"] = self._claim_of(fact.payload["deal_id"])
             name = f"{session_id}:{fact.payload.get('revision') or fact.event_type}:{token}"
             events.append(facts.fact(fact.event_type, SOURCE, name, session_id=session_id, **said))
         return events
+
+    def _claim_of(self, deal_id: str) -> int | None:
+        """Return which claim of a deal a link makes, or has already."""
+        recorder = self._visits.log.reader.recorder
+        return claimed(recorder, self._sync.organization_id, deal_id).said
 
     def _standing(self, recorded: Recorded) -> CrmSync:
         """Return the row as a commit left it."""

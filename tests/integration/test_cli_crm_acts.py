@@ -350,14 +350,32 @@ def test_an_unlinked_session_gets_a_deal_of_its_own_and_leaves_the_first_one_as_
     assert json.loads(again.out)["after"] == "PENDING"
 
 
-def test_the_event_of_an_adoption_claims_its_deal_so_that_a_repair_can(desk):
+def test_a_deal_that_was_unlinked_is_adopted_by_another_session_and_only_then(desk):
+    first = synced(desk).deal_id
+    desk.session("s-2", phone="5511955550143")
+    words = ("adopt", "s-2", "--deal-id", first, *APPLY)
+    assert desk(*words).code == 4
+    assert desk("unlink", "s-1", *APPLY).code == 0
+    assert desk.json(*words)["then"] == "key_stands"
+    assert desk("sync").code == 0
+
+    rows = {each: desk.row(each) for each in ("s-1", "s-2")}
+    assert {each.status for each in rows.values()} == {"SYNCED"}
+    assert rows["s-2"].deal_id == first != rows["s-1"].deal_id
+    assert len(desk.account.deals()) == 2
+    assert desk("diagnose").code == 0
+    assert desk("diagnose", "--remote").code == 0
+
+
+def test_the_events_of_acts_claim_a_deal_and_release_it_so_that_a_repair_can(desk):
     desk.session()
     deal = human_deal(desk.account)
     desk("adopt", "s-1", "--deal-id", deal, *APPLY)
     [act] = desk.acts()
     assert identities_of(act) == [Identity(keys.crm_deal("default", deal), "s-1")]
     desk("unlink", "s-1", *APPLY)
-    assert identities_of(desk.acts()[1]) == []
+    released = keys.crm_deal_release("default", deal, 1)
+    assert identities_of(desk.acts()[1]) == [Identity(released, "s-1")]
 
 
 def test_an_account_that_does_not_answer_lets_nothing_be_decided(desk):

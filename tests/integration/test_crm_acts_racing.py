@@ -3,45 +3,18 @@
 import pytest
 
 from domain.crm.operating import ActRefused, Changed
-from handlers.crm.account import Account
-from handlers.crm.acts import Acts, Ask
-from handlers.crm.audit import Audit
-from handlers.crm.control import AccountControl
-from handlers.crm.looking import Looking
-from handlers.crm.operating import CrmOperators
-from handlers.crm.showing import Showing
+from handlers.crm.acts import Ask
 from projections.decision import ClaimTaken
 from tests.support.backends import sqlite_backend
 from tests.support.crm_account import STAGES
+from tests.support.crm_operators import ASK, operators
 from tests.support.crm_world import ORGANIZATION, CrmWorld
-
-ASK = Ask(operator="ana", reason="Conferido", apply=True)
 
 
 @pytest.fixture
 def world(tmp_path):
     with sqlite_backend(tmp_path) as backend:
         yield CrmWorld(backend)
-
-
-def operators(world):
-    """Somebody at another process than the one that writes meanwhile."""
-    log = world.new_log()
-    control = AccountControl(table=log.table, now=lambda: world.now)
-    showing = Showing(log=log, control=control)
-    account = Account(
-        crm=world.account, stages=STAGES, environment="test", monotonic=lambda: world.seconds
-    )
-    made = CrmOperators(
-        acts=Acts(log=log, showing=showing, now=lambda: world.now, new_id=world.new_id),
-        showing=showing,
-        looking=Looking(account=account),
-        control=control,
-        audit=Audit(table=log.table, now=lambda: world.now, new_id=world.new_id),
-        processor=None,
-        now=lambda: world.now,
-    )
-    return log.steps, made
 
 
 def acted(world, session="s-1"):

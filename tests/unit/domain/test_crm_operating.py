@@ -8,10 +8,11 @@ import pytest
 from domain.conversation.facts import CRM, Facts
 from domain.conversation.states import State
 from domain.crm import operating, sync
-from domain.crm.operating import Act, ActRefused, Changed, Looked, etag_of, stands_of
+from domain.crm.claims import Claimed
+from domain.crm.operating import Act, ActRefused, Adopted, Changed, Looked, etag_of, stands_of
 from domain.crm.replies import Remote
 from domain.crm.sync import CrmSync
-from domain.crm.visit import CONSERVATIVE, UNIQUE, Configuration, key_of
+from domain.crm.visit import CONSERVATIVE, UNIQUE, Configuration, Fact, key_of
 
 NOW = "2026-03-20T12:00:00.000000Z"
 EARLIER = "2026-03-20T11:49:59.000000Z"
@@ -52,6 +53,28 @@ def after(before: CrmSync, fact) -> CrmSync:
     return standing
 
 
+def held(deal_id: str, *sessions: str, released: bool = False) -> Claimed:
+    return Claimed(deal_id, sessions, released)
+
+
+def own(seen: CrmSync) -> Claimed:
+    """What is claimed of the deal that a session is."""
+    return held(seen.deal_id, "s-1") if seen.deal_id else held("")
+
+
+def whole(seen: CrmSync, deal: Remote, *former: str) -> Adopted:
+    """A deal that was these sessions' and is nobody's now."""
+    return Adopted(deal, held(deal.id, *former, released=bool(former)), own(seen))
+
+
+def unlinked(seen: CrmSync, asked: Act) -> Fact:
+    return operating.unlink(seen, asked, given_up=own(seen))
+
+
+def recreated(seen: CrmSync, asked: Act, standing: tuple[Remote, ...] = ()) -> Fact:
+    return operating.recreate(seen, asked, standing=standing, given_up=own(seen))
+
+
 ACTS = {
     "retry": (row("BLOCKED"), operating.retry),
     "reconcile": (doubtful(), operating.reconcile),
@@ -64,11 +87,11 @@ ACTS = {
     "adopt": (
         row("BLOCKED"),
         lambda seen, asked: operating.adopt(
-            seen, asked, deal=Remote(id="9"), looked=NOTHING, config=UNIQUELY
+            seen, asked, adopted=whole(seen, Remote(id="9")), looked=NOTHING, config=UNIQUELY
         ),
     ),
-    "recreate": (row("BLOCKED", blocked_reason="deal_missing", deal_id="7"), operating.recreate),
-    "unlink": (row("SYNCED", deal_id="7"), operating.unlink),
+    "recreate": (row("BLOCKED", blocked_reason="deal_missing", deal_id="7"), recreated),
+    "unlink": (row("SYNCED", deal_id="7"), unlinked),
 }
 
 
@@ -144,8 +167,9 @@ def test_a_release_says_when_it_may_be_tried_again():
     assert " 2 s" in refused.value.hint
 
 
-def adopted(seen, deal, looked=NOTHING, config=UNIQUELY, **more):
-    return operating.adopt(seen, act(seen), deal=deal, looked=looked, config=config, **more)
+def adopted(seen, deal, looked=NOTHING, config=UNIQUELY, former=(), **more):
+    taken = whole(seen, deal, *former)
+    return operating.adopt(seen, act(seen), adopted=taken, looked=looked, config=config, **more)
 
 
 @pytest.mark.parametrize(
@@ -185,9 +209,9 @@ def test_a_row_keeps_the_key_of_the_deal_it_adopted_and_takes_another_one_after_
     assert (linked.status, linked.deal_id, linked.contact_id) == ("PENDING", "9", "3")
     assert key_of(linked, UNIQUELY) == "prod:s-1#2"
 
-    unlinked = after(linked, operating.unlink(linked, act(linked)))
-    assert (unlinked.status, unlinked.deal_id) == ("PENDING", "")
-    assert key_of(unlinked, UNIQUELY) not in {"prod:s-1", "prod:s-1#2"}
+    left = after(linked, unlinked(linked, act(linked)))
+    assert (left.status, left.deal_id) == ("PENDING", "")
+    assert key_of(left, UNIQUELY) not in {"prod:s-1", "prod:s-1#2"}
 
 
 @pytest.mark.parametrize("name", ["unlink", "recreate"])
@@ -209,8 +233,8 @@ def test_what_people_hold_of_an_adopted_deal_is_not_taken_for_ours():
 def test_a_deal_that_is_there_again_is_not_created_anew():
     seen = row("BLOCKED", blocked_reason="deal_archived", deal_id="8")
     with pytest.raises(ActRefused):
-        operating.recreate(seen, act(seen), standing=[Remote(id="8")])
-    fact = operating.recreate(seen, act(seen), standing=[Remote(id="8", archived=True)])
+        recreated(seen, act(seen), (Remote(id="8"),))
+    fact = recreated(seen, act(seen), (Remote(id="8", archived=True),))
     created = after(seen, fact)
     assert (created.status, created.deal_id) == ("PENDING", "")
     assert key_of(created, UNIQUELY) == "prod:s-1#2"
@@ -241,3 +265,42 @@ def test_a_row_that_is_shown_holds_no_content():
     shown = str(stands_of(row("BLOCKED", contact={"phone": "5511955550142", "name": "Ana Lima"})))
     assert "5511955550142" not in shown
     assert "Ana" not in shown
+
+
+def test_what_takes_a_deal_away_releases_its_claim_and_says_which():
+    seen = row("BLOCKED", blocked_reason="deal_missing", deal_id="7")
+    released = {"released_deal_id": "7", "released_claim": 1}
+    for fact in (unlinked(seen, act(seen)), recreated(seen, act(seen))):
+        assert fact.payload.items() >= released.items()
+    assert adopted(seen, Remote(id="9")).payload.items() >= released.items()
+    assert released.keys().isdisjoint(adopted(seen, Remote(id="7")).payload)
+
+
+@pytest.mark.parametrize(
+    ("claims", "number"),
+    [
+        (held("7"), 1),
+        (held("7", "s-2", "s-1"), 2),
+        (held("7", "s-2"), None),
+        (held("7", "s-1", released=True), None),
+    ],
+)
+def test_a_session_releases_only_a_claim_of_its_own(claims, number):
+    seen = row("SYNCED", deal_id="7")
+    fact = operating.unlink(seen, act(seen), given_up=claims)
+    assert fact.payload.get("released_claim") == number
+
+
+def test_a_deal_that_became_another_one_since_its_claims_were_read_is_not_released():
+    seen = row("SYNCED", deal_id="8")
+    with pytest.raises(Changed):
+        operating.unlink(seen, act(seen), given_up=held("7", "s-1"))
+
+
+def test_a_deal_that_was_given_up_keeps_the_key_it_has():
+    deal = Remote(id="9", properties={"key": "prod:s-2"})
+    with pytest.raises(ActRefused):
+        adopted(row("BLOCKED"), deal, former=("s-3",))
+    fact = adopted(row("BLOCKED"), deal, former=("s-2", "s-3"))
+    assert (fact.payload["create_key"], fact.payload["claim"]) == ("prod:s-2", 3)
+    assert key_of(after(row("BLOCKED"), fact), UNIQUELY) == "prod:s-2"
