@@ -51,6 +51,9 @@ class HubSpot:
         self._now = now
         self._people = People(self._caught_up)
         self._decided = threading.local()
+        self._script = Script()
+        self.script = self._script.add
+        """Lets something happen to requests from now on (`Script.add`)."""
         self._begin(setup, random)
         self._server = Server(setup.port, self._answer, self._glance)
 
@@ -113,26 +116,6 @@ class HubSpot:
         with account.lock:
             return account.associated(account.find(DEALS, deal_id))
 
-    def script(
-        self,
-        fault: Fault,
-        *,
-        method: str | None = None,
-        path: str = "*",
-        nth: int = 1,
-        times: int = 1,
-    ) -> None:
-        """Let this happen to the nth request from now on that fits, and to the next so many.
-
-        Args:
-            fault: what happens.
-            method: which verb; any unless given.
-            path: a pattern of the path without its query, for example `*/deals`.
-            nth: 1 is the next one.
-            times: how often.
-        """
-        self._script.add(fault, method=method, path=path, nth=nth, times=times)
-
     def configure(self, **changes: Any) -> None:
         """Change what the account is like: fields of `Setup`, but for those only a start reads.
 
@@ -164,7 +147,7 @@ class HubSpot:
         self._account = Account(setup, self._dice, self._now())
         self._api = Api(self._account, Limits())
         self._journal = Journal(setup.journal)
-        self._script = Script()
+        self._script.clear()
         self._due: list[_Due] = []
         self._order = count()
         self._desk = Desk(

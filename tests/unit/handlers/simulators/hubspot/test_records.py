@@ -3,7 +3,7 @@ from random import Random
 
 import pytest
 
-from handlers.simulators.hubspot import SCOPES, Access, Setup
+from handlers.simulators.hubspot import FAILING, SCOPES, Access, Setup
 from tests.support.hubspot_account import STAGE, playing
 
 MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z")
@@ -170,6 +170,7 @@ def test_one_seed_tells_one_story():
 def test_an_account_that_begins_anew_is_empty_and_has_the_same_address(program):
     address = program.account.url
     program.deal()
+    program.account.script(FAILING)
     program.account.reset(Random(1), setup=Setup(keys=False))
 
     assert (program.account.deals(), program.account.url) == ([], address)
