@@ -32,6 +32,9 @@ DAILY_PAUSE_S: Final = 60 * 60
 """Where it does not, and its limit of a day is met: that ends at a midnight of the account's own, so
 it is tried every hour. Source: as above."""
 
+_DAILY: Final = "limit_daily"
+"""The word of a limit that ends with the day."""
+
 _TRIES: Final = 8
 
 
@@ -91,6 +94,9 @@ class AccountControl:
             if rest.why == "manual":
                 return rest
             stronger = made if breaks and rest.why == "paused" else rest
+            if made.why == rest.why == "paused" and (made.reason == _DAILY or until > rest.until):
+                # It rests since the first of two limits, because of the longer one.
+                stronger = replace(rest, reason=made.reason)
             return replace(stronger, until=max(rest.until, until), number=rest.number)
 
         return self._change(organization_id, change)
@@ -154,7 +160,7 @@ _WHYS: Final[tuple[Why, ...]] = ("paused", "breaker", "manual")
 def _pause(reply: Reply) -> timedelta:
     if reply.wait_s is not None:
         return timedelta(seconds=reply.wait_s)
-    return timedelta(seconds=DAILY_PAUSE_S if reply.reason == "limit_daily" else DEFAULT_PAUSE_S)
+    return timedelta(seconds=DAILY_PAUSE_S if reply.reason == _DAILY else DEFAULT_PAUSE_S)
 
 
 def _contended() -> Unavailable:

@@ -1,6 +1,7 @@
 """The worker of the CRM mirror on every store: what reaches the account, and what is recorded of it."""
 
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 
 import pytest
@@ -8,13 +9,14 @@ import pytest
 from domain import keys
 from domain.crm.replies import Kind, Reply
 from domain.errors import Unavailable
-from domain.instants import to_datetime
+from domain.instants import shift, to_datetime
 from domain.records import Row
 from handlers.crm import leases
+from handlers.crm.control import DAILY_PAUSE_S
 from handlers.maintenance import Maintenance
 from tests.support.backends import sqlite_backend
 from tests.support.crm_account import STAGES
-from tests.support.crm_world import ORGANIZATION, CrmWorld
+from tests.support.crm_world import NOW, ORGANIZATION, CrmWorld
 from tests.support.sockets import connections
 from tests.support.stepping import Died, SteppingTable, Steps
 from tests.support.talks import survives
@@ -525,6 +527,34 @@ def test_one_worker_tries_an_account_again_and_the_others_wait(synced):
         "token_refused",
         "2026-03-20T12:10:00.000000Z",
     )
+
+
+@pytest.mark.parametrize("wait_s", [30, 7_200])
+def test_a_pause_that_meets_the_limit_of_the_day_says_so_and_a_shorter_one_changes_nothing(
+    world, wait_s
+):
+    control = world.worker().crm.control
+    control.refused(ORGANIZATION, replace(LIMITED, wait_s=wait_s))
+    world.pass_time(seconds=5)
+    control.refused(ORGANIZATION, replace(LIMITED, reason="limit_daily", wait_s=None))
+    met = control.rest(ORGANIZATION)
+    assert (met.why, met.reason, met.opened_at) == ("paused", "limit_daily", NOW)
+    assert met.until == shift(NOW, timedelta(seconds=max(wait_s, 5 + DAILY_PAUSE_S)))
+
+    control.refused(ORGANIZATION, LIMITED)
+    assert control.rest(ORGANIZATION).reason == "limit_daily"
+
+
+def test_an_account_that_is_tried_again_says_which_limit_it_met_then(synced):
+    synced.account.reads.append(LIMITED)
+    synced.turn(intent="servico")
+    worker = synced.worker()
+    worker.run()
+    for reason in ("limit_daily", "limit_search"):
+        synced.pass_time(hours=1)
+        synced.account.reads.append(replace(LIMITED, reason=reason, wait_s=1_800))
+        worker.run()
+        assert worker.crm.control.rest(ORGANIZATION).reason == reason
 
 
 def test_a_person_pauses_an_account_and_only_a_person_goes_on(synced):
