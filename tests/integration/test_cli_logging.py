@@ -47,6 +47,26 @@ def test_it_is_on_stderr_without_its_values_and_from_a_service_as_it_is_set(runs
         assert SECRET not in err, name
 
 
+def test_a_process_that_works_beside_a_command_logs_as_the_command_does(tmp_path):
+    code = (
+        "import gc, structlog; from handlers.entrypoints.cli import jobs, session\n"
+        "jobs._open(session.Options()); jobs._work('verify', []); gc.collect()\n"
+        "structlog.get_logger().warning('made_up_warning')\n"
+        f"structlog.get_logger().error('made_up_error', lead='{SECRET}')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(LEADS_DB=str(tmp_path / "leads.db")),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout == ""
+    assert json.loads(done.stderr)["event"] == "made_up_error"
+    assert SECRET not in done.stderr
+
+
 def test_logging_is_what_it_was_when_a_command_ends(leads):
     before = structlog.get_config()
     leads("send", "-", stdin=json.dumps(purchase()).encode())
