@@ -36,6 +36,15 @@ def _found(answer: Answer) -> Note | None:
     return refused(answer)
 
 
+def _made(answer: Answer) -> Note | None:
+    """Take what was made of this phone a while ago, unless somebody gave it another one since."""
+    record, phone = answer.reply.record, answer.visit.desired["contact"].get("phone", "")
+    if record is not None and not same_phone(phone, record):
+        answer.visit.absent.add(answer.request.step)
+        return None
+    return _found(answer)
+
+
 def _searched(answer: Answer) -> Note | None:
     if answer.reply.kind not in {Kind.DONE, Kind.ABSENT}:
         return refused(answer)
@@ -119,6 +128,7 @@ MEANINGS: Final[dict[str, Callable[[Answer], Note | None]]] = {
     "contact_by_id": _found,
     "contact_by_holder": _found,
     "contact_by_key": _found,
+    "contact_made": _made,
     "contact_by_email": _found,
     "contact_search": _searched,
     "contact_create": _created,

@@ -1,7 +1,8 @@
 """Which contact of the CRM a lead is: a ladder from what is sure to what is searched. Pure.
 
 Source: research/crm.md §2. Stored id, unique phone, e-mail, a search whose finds are verified; a new
-contact only after all of them, and that one is refused if somebody has its phone already.
+contact only after all of them, and that one is refused if somebody has its phone already. Where no
+phone is unique, what the same worker made just now is read by its id: a search is late.
 """
 
 from domain.crm.content import compare, shadow_of
@@ -58,10 +59,13 @@ def _look(sync: CrmSync, visit: Visit, config: Configuration) -> Request | None:
     contact = visit.desired["contact"]
     forms = phone_forms(contact.get("phone", ""))
     key = f"+{forms[0]}" if forms and config.contact_key else ""
+    # One that is this session's already is read as that.
+    made = "" if visit.contact_made == sync.contact_id else visit.contact_made
     rungs = (
         ("contact_by_id", "id", "" if visit.contact_gone else sync.contact_id),
         ("contact_by_holder", "id", visit.contact_holder),
         ("contact_by_key", "phone_key", key),
+        ("contact_made", "id", made),
         ("contact_by_email", "email", email_of(contact)),
     )
     for step, by, value in rungs:

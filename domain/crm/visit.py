@@ -94,7 +94,8 @@ class Visit:
     `absent` are lookups that found nothing, by step. `contact` and `deal` are what stands there, as
     last read or written; `…_done` that nothing of them is left to write. `reposts` says that a
     creation was begun before this visit, and nobody knows what became of it. `settles` says that
-    everything that was sent in doubt has been done by now, or never will be.
+    everything that was sent in doubt has been done by now, or never will be. `contact_made` is the
+    id of a contact that the same worker made of the same phone before.
     """
 
     now: str
@@ -111,6 +112,7 @@ class Visit:
     contact_gone: bool = False
     contact_taken: bool = False
     contact_holder: str = ""
+    contact_made: str = ""
     marked: bool = False
     deal: Remote | None = None
     deal_done: bool = False

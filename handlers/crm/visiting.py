@@ -22,6 +22,7 @@ from domain.ports.effects import Clock, Crm, IdFactory
 from handlers.crm import leases
 from handlers.crm.claims import claimed
 from handlers.crm.leases import Lease
+from handlers.crm.made import MadeContacts
 from projections.crm import CRM
 from projections.deciding import CheckFailed, ClaimTaken, Decision, Recorded
 from projections.lead_log import LeadLog
@@ -73,6 +74,7 @@ class Visits:
     crm: Crm
     now: Clock
     new_id: IdFactory
+    made: MadeContacts = field(default_factory=MadeContacts)
 
     def load(self, organization_id: str, lead: str, session_id: str) -> CrmSync | None:
         """Return a row as of one moment, read consistently; None if there is none.
@@ -108,6 +110,8 @@ class _OneVisit:
         self._lease = lease
         self._config = config
         self._visit = Visit.of(sync, visits.now(), lease.sent)
+        self._phone = self._visit.desired["contact"].get("phone", "")
+        self._visit.contact_made = visits.made.of(self._phone)
         self._answers: Counter[str] = Counter()
         self._events: Counter[str] = Counter()
         self._resolved: Counter[str] = Counter()
@@ -190,6 +194,9 @@ class _OneVisit:
         self._events.update(event.event_type for event in recorded.events)
         self._resolved.update(_resolved(recorded, reposts=self._visit.reposts))
         self._sync = self._standing(recorded)
+        for event in recorded.events:
+            if event.event_type == "crm_contact_linked" and event.payload["how"] == "created":
+                self._visits.made.remember(self._phone, event.payload["contactId"])
         return note
 
     def _commit(self, note: Note) -> Recorded:

@@ -475,6 +475,44 @@ def test_the_account_may_ask_for_more_time_than_a_try_would_wait(synced):
     assert minutes_between(synced.now, synced.row().next_attempt_at) == 10
 
 
+def two_of_one_phone(world):
+    """Two new sessions of one phone, in two of its forms, where no phone is unique."""
+    world.account.contact_key = False
+    for session, phone in (("s-1", "5511985550142"), ("s-2", "551185550142")):
+        world.start(session, phone=phone)
+        world.turn(session)
+        world.pass_time(seconds=1)
+
+
+def contacts_of(world):
+    return [each.contact_ids for each in world.account.live()]
+
+
+def test_two_sessions_of_one_phone_in_one_run_are_one_contact_without_a_unique_phone(world):
+    two_of_one_phone(world)
+    assert world.worker().run().endings == {"synced": 2}
+
+    [contact] = world.account.contacts
+    assert contacts_of(world) == [(contact,), (contact,)]
+    assert {world.row(each).contact_id for each in ("s-1", "s-2")} == {contact}
+
+
+@pytest.mark.parametrize("change", ["archived", "another phone"])
+def test_a_contact_that_is_no_longer_of_the_phone_it_was_made_of_is_not_taken(world, change):
+    two_of_one_phone(world)
+
+    def changed():
+        [made] = world.account.contacts
+        if change == "archived":
+            world.account.archive(made)
+        else:
+            world.account.edit(made, phone="5511955550199")
+
+    world.account.steps.after("associate", changed)
+    assert world.worker().run().endings == {"synced": 2}
+    assert len(world.account.contacts) == 2
+
+
 @pytest.mark.parametrize("reply", [REVOKED, LIMITED], ids=["breaker", "pause"])
 @pytest.mark.parametrize("verb", ["find_deal", "update_deal", "create_deal"])
 def test_an_account_that_rests_uses_up_no_try_and_blocks_no_row(world, reply, verb):
