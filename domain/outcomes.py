@@ -44,7 +44,7 @@ def outcome_of(receipt: Receipt, fact: NewEvent, *, nonce: str) -> Outcome:
         nonce: of the sender's attempt. A receipt that carries it and names this very event is his
             own: the write succeeded and only its reply was lost.
     """
-    if receipt.fingerprint != fact.fingerprint:
+    if receipt.is_of_other(fact.fingerprint):
         return Failed(
             IdempotencyConflict(
                 event_id=receipt.event_id, lead=receipt.lead, sequence=receipt.sequence

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from eventsourcing.persistence import IntegrityError, StoredEvent
 
@@ -13,6 +13,10 @@ T = TypeVar("T")
 
 Value = str | int | bytes
 Attributes = Mapping[str, Value]
+
+UNKNOWN_CONTENT: Final = ""
+"""The fingerprint of a receipt that was made again after a restore: what its sender brought is not
+known any more, so whatever comes under its key is the same again."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,8 @@ class Receipt(NamedTuple):
     """Proof that one (source, externalEventId) is taken, and by what.
 
     `key` is `keys.receipt(…)`. `nonce` is the attempt that wrote it: a writer who never got an
-    answer knows its own event by it.
+    answer knows its own event by it. `fingerprint` is of what the sender brought, or
+    `UNKNOWN_CONTENT`.
     """
 
     key: str
@@ -59,6 +64,10 @@ class Receipt(NamedTuple):
     sequence: int
     nonce: str
     fingerprint: str
+
+    def is_of_other(self, fingerprint: str) -> bool:
+        """Tell whether it was given for another content than this."""
+        return self.fingerprint not in {UNKNOWN_CONTENT, fingerprint}
 
 
 class Identity(NamedTuple):

@@ -9,6 +9,7 @@ from domain.errors import LeadError
 from domain.records import Page, Row, every
 from projections.lead_log import LeadLog
 from projections.repairing import Repaired
+from projections.restoring import Restored
 from projections.verifying import Verified
 
 _PAGE = 500
@@ -56,6 +57,22 @@ class Maintenance:
             NotFound, Unavailable: see `Repairer.repair`.
         """
         return self.log.repairer.repair(lead, force=True)
+
+    def streams(self) -> Iterator[str]:
+        """Yield everything that has a head or an event, of all organizations, each once."""
+        seen: set[str] = set()
+        for lead in every(lambda cursor: self.log.store.streams(cursor=cursor)):
+            if lead not in seen:
+                seen.add(lead)
+                yield lead
+
+    def restored(self, lead: str, now: str | None = None) -> Restored:
+        """Make a lead of a restored log whole; without an instant only tell what is missing.
+
+        Raises:
+            CorruptEvent, Unavailable: see `Restorer.restore`.
+        """
+        return self.log.restorer.look(lead) if now is None else self.log.restorer.restore(lead, now)
 
     def sweep(self, *, skip: Collection[str] = ()) -> list[Repaired]:
         """Catch up every lagging lead but those to skip, once; one that fails is answered."""

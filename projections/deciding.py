@@ -227,7 +227,7 @@ class Recording:
     def _answer_known(self, receipt: Receipt) -> Recorded:
         """Answer a redelivery from the receipt."""
         command = self._decision.command
-        if command is not None and receipt.fingerprint != command.fingerprint:
+        if command is not None and receipt.is_of_other(command.fingerprint):
             message = "This command's key is taken by another command."
             raise Rejected(message, hint="Send another command under a key of its own.")
         return Recorded((), receipt, receipt.lead)

@@ -21,6 +21,7 @@ from projections.deciding import Decision, Recorded, Recording
 from projections.mapper import LeadMapper
 from projections.reading import ROUNDS, Reader
 from projections.repairing import Repairer
+from projections.restoring import Restorer
 from projections.verifying import Verifier
 
 
@@ -62,6 +63,7 @@ class LeadLog(Application[str]):
         self.reader = Reader(self.store, self.table, self.events, self.edition, pause)
         self.verifier = Verifier(self.reader)
         self.repairer = Repairer(self.reader, self._commit, pause)
+        self.restorer = Restorer(self.reader, self.repairer, self._put, new_id)
 
     def construct_mapper(self) -> LeadMapper:
         """Return the closed mapper: stored topics are never resolved as code."""

@@ -14,7 +14,7 @@ from eventsourcing.persistence import (
 
 from adapters.actions import actions_of, head_key, row_key
 from adapters.bare import bare_commit, lead_of
-from adapters.dynamodb import codec, lists
+from adapters.dynamodb import codec, lists, whole_log
 from adapters.dynamodb.requests import Request, write_of
 from adapters.dynamodb.wire import Wire
 from domain import items, limits
@@ -167,6 +167,10 @@ class DynamoRecorder(LeadRecorder, ApplicationRecorder):
     def leads(self, organization_id: str, *, limit: int, cursor: str | None = None) -> Page[str]:
         """List an organization's leads from `lead-index`, shard after shard."""
         return lists.leads(self._wire, organization_id, limit=limit, cursor=cursor)
+
+    def streams(self, *, cursor: str | None = None) -> Page[str]:
+        """Scan the log, a page of 1 MB at a time."""
+        return whole_log.streams(self._wire, cursor=cursor)
 
     def settle(self) -> None:
         """Wait; DynamoDB does not tell when a commit is visible to every read."""

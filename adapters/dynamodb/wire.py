@@ -75,21 +75,29 @@ class Wire:
             "needs-retry.dynamodb", self._note_try, unique_id=f"doubt-{id(self)}"
         )
 
+    def read(self, operation: Callable[..., Any], request: Request) -> Answer:
+        """Run any operation of the client that only reads."""
+        try:
+            answer: Answer = operation(**request)
+        except (ClientError, BotoCoreError) as error:
+            raise outcomes.failed(error) from None
+        return answer
+
     def query(self, request: Request) -> Answer:
         """Run one Query."""
-        return self._read(self.client.query, request)
+        return self.read(self.client.query, request)
 
     def get(self, request: Request) -> Answer:
         """Run one GetItem."""
-        return self._read(self.client.get_item, request)
+        return self.read(self.client.get_item, request)
 
     def batch_get(self, request: Request) -> Answer:
         """Run one BatchGetItem."""
-        return self._read(self.client.batch_get_item, request)
+        return self.read(self.client.batch_get_item, request)
 
     def transact_get(self, request: Request) -> Answer:
         """Run one TransactGetItems: all of it as of one moment, or Unavailable."""
-        return self._read(self.client.transact_get_items, request)
+        return self.read(self.client.transact_get_items, request)
 
     def transact(self, actions: Sequence[Action], requests: Sequence[Request]) -> None:
         """Write all or nothing.
@@ -116,13 +124,6 @@ class Wire:
     def delete(self, request: Request) -> bool:
         """Run one conditional DeleteItem; False if its condition did not hold."""
         return self._write(self.client.delete_item, request)
-
-    def _read(self, operation: Callable[..., Any], request: Request) -> Answer:
-        try:
-            answer: Answer = operation(**request)
-        except (ClientError, BotoCoreError) as error:
-            raise outcomes.failed(error) from None
-        return answer
 
     def _write(self, operation: Callable[..., Any], request: Request) -> bool:
         self._call.in_doubt = False

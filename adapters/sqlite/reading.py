@@ -32,6 +32,11 @@ _LAST_ID: Final = "SELECT max(id) FROM events"
 _LEADS: Final = (
     "SELECT lead FROM heads WHERE organization_id = ? AND lead > ? ORDER BY lead LIMIT ?"
 )
+_STREAMS: Final = (
+    "SELECT lead FROM (SELECT lead FROM heads UNION SELECT DISTINCT lead FROM events)"
+    " WHERE lead > ? ORDER BY lead LIMIT ?"
+)
+_STREAMS_A_PAGE: Final = 500
 
 
 def _in_order(query: str) -> dict[bool, str]:
@@ -156,6 +161,17 @@ def leads_of(
     found = connection.execute(_LEADS, (organization_id, after, limit + 1)).fetchall()
     page = [lead for (lead,) in found[:limit]]
     return Page(page, cursors.encode(listing, [page[-1]]) if len(found) > limit else None)
+
+
+def streams(connection: sqlite3.Connection, *, cursor: str | None) -> Page[str]:
+    """Return a page of everything that has a head or an event."""
+    after = _BEFORE_ALL
+    if cursor is not None:
+        (after,) = cursors.decode(cursor, ("streams",), 1)
+    found = connection.execute(_STREAMS, (after, _STREAMS_A_PAGE + 1)).fetchall()
+    page = [lead for (lead,) in found[:_STREAMS_A_PAGE]]
+    more = len(found) > _STREAMS_A_PAGE
+    return Page(page, cursors.encode(("streams",), [page[-1]]) if more else None)
 
 
 def rows_of(

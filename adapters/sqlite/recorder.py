@@ -142,6 +142,11 @@ class SqliteRecorder(LeadRecorder):
         with self._database.reading() as connection:
             return reading.leads_of(connection, organization_id, limit=limit, cursor=cursor)
 
+    def streams(self, *, cursor: str | None = None) -> Page[str]:
+        """List leads by their ids, each once."""
+        with self._database.reading() as connection:
+            return reading.streams(connection, cursor=cursor)
+
     def settle(self) -> None:
         """Do nothing: a commit is visible to every read before its writer has the answer."""
 

@@ -139,6 +139,14 @@ class LeadRecorder(AggregateRecorder):
         """List an organization's leads, in no promised order, each once."""
 
     @abstractmethod
+    def streams(self, *, cursor: str | None = None) -> Page[str]:
+        """List every lead that has a head or an event, of all organizations, in no order.
+
+        It reads the whole log, for maintenance while nobody writes. A lead may come twice, and a
+        page without leads may have a cursor.
+        """
+
+    @abstractmethod
     def settle(self) -> None:
         """Wait until every commit that was in flight at the call is visible to every read."""
 

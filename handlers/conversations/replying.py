@@ -119,7 +119,7 @@ class Replies:
 
     def _known(self, command: Command) -> Receipt | None:
         receipt = self.conversations.log.store.receipt(command.key)
-        if receipt is not None and receipt.fingerprint != command.fingerprint:
+        if receipt is not None and receipt.is_of_other(command.fingerprint):
             raise IdempotencyConflict(
                 event_id=receipt.event_id, lead=receipt.lead, sequence=receipt.sequence
             )

@@ -168,6 +168,10 @@ class InFlightLog(LeadRecorder):
         page = self._recorder.leads(organization_id, limit=limit, cursor=cursor)
         return Page([lead for lead in page.items if not self._is_new(lead)], page.cursor)
 
+    def streams(self, *, cursor: str | None = None) -> Page[str]:
+        """List what there is; nobody writes meanwhile."""
+        return self._recorder.streams(cursor=cursor)
+
     def settle(self) -> None:
         """Let everything be seen."""
         self.settled += 1

@@ -189,6 +189,9 @@ class Stepping(LeadRecorder):
             "leads", lambda: self._recorder.leads(organization_id, limit=limit, cursor=cursor)
         )
 
+    def streams(self, *, cursor: str | None = None) -> Page[str]:
+        return self._steps.run("streams", lambda: self._recorder.streams(cursor=cursor))
+
     def settle(self) -> None:
         self._steps.run("settle", self._recorder.settle)
 

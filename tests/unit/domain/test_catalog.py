@@ -83,6 +83,7 @@ def test_the_types_of_the_seed_and_our_own_are_declared():
             *("handoff_requested", "handoff_claimed", "handoff_released", "handoff_returned"),
             *("handoff_renotified", "out_of_portfolio_requested"),
         },
+        "Log": {"event_lost"},
     }
     by_category = {
         category: {one.name for one in catalog.TYPES.values() if one.category == category}
