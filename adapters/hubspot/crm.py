@@ -92,6 +92,16 @@ class HubSpotCrm:
             found += reply.records
         return dataclasses.replace(reply, records=tuple(found))
 
+    def search_deals(self, contact_id: str) -> Reply:
+        """See `Crm.search_deals`. Of one page; whoever has more is looked at by hand."""
+        answer = self._client.ask(self._requests.search_deals(contact_id))
+        if isinstance(answer, Reply):
+            return dataclasses.replace(answer, invalid=properties.logical("deal", answer.invalid))
+        found = records.found(answer, "deal")
+        if found is None:
+            return unreadable(answer, Verb.READ, "no_records")
+        return records.done(answer, records=found)
+
     def create_deal(self, properties: Mapping[str, str], contact_id: str) -> Reply:
         """See `Crm.create_deal`."""
         values = self._values("deal", properties)

@@ -80,6 +80,23 @@ class Requests:
             },
         )
 
+    def search_deals(self, contact_id: str) -> Request:
+        """Search the deals of a contact, one page."""
+        of = {"propertyName": "associations.contact", "operator": "EQ", "value": contact_id}
+        return Request(
+            verb=Verb.READ,
+            method="POST",
+            path=self.paths.search("deal") if is_id(contact_id) else None,
+            searches=True,
+            body={
+                "filterGroups": [{"filters": [of]}],
+                "properties": list(properties.asked("deal")),
+                "sorts": [],
+                "limit": PAGE,
+                "after": "0",
+            },
+        )
+
     def create(self, kind: ObjectKind, values: Mapping[str, str], contact_id: str = "") -> Request:
         """Create a record; a deal with its contact."""
         complete = kind == "contact" or is_id(contact_id)

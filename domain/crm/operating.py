@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any, Final, Literal, NamedTuple
 
 from domain import canonical
+from domain.crm.choosing import Candidate, advice
 from domain.crm.claims import Claimed
 from domain.crm.replies import Remote
 from domain.crm.standing import Standing
@@ -128,8 +129,8 @@ def retry(sync: CrmSync, act: Act) -> Fact:
     return _fact("retry", act)
 
 
-def reconcile(sync: CrmSync, act: Act) -> Fact:
-    """Let what became of a creation be looked up now.
+def reconcile(sync: CrmSync, act: Act, *, found: Sequence[Candidate] | None = None) -> Fact:
+    """Let what became of a creation be looked up now; `found` is what a person may choose from.
 
     Raises:
         ActRefused: nothing is in doubt, nothing can be looked up by a key, or as in `retry`.
@@ -137,8 +138,7 @@ def reconcile(sync: CrmSync, act: Act) -> Fact:
     _as_seen(sync, act)
     _in(sync, (UNCERTAIN,), "Only what is UNCERTAIN is reconciled.", "Nothing is in doubt.")
     if sync.creation_mode != UNIQUE:
-        then = "Search the CRM, then `leads crm adopt` what you find, or `leads crm release`."
-        raise ActRefused("It was created without a unique key.", stands_of(sync), then)
+        raise ActRefused("It was created without a unique key.", stands_of(sync), advice(found))
     return _fact("reconcile", act)
 
 

@@ -110,6 +110,10 @@ class Crm(Protocol):
         """Read many deals by their unique keys, 100 a request; what is not there is missing."""
         ...
 
+    def search_deals(self, contact_id: str) -> Reply:
+        """Search the deals of a contact: some, and late. It is for people, nothing rests on it."""
+        ...
+
     def create_deal(self, properties: Mapping[str, str], contact_id: str) -> Reply:
         """Create a deal with its contact. `key` is unique where the account has that property."""
         ...

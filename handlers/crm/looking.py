@@ -77,6 +77,16 @@ class Looking:
         by_id = self._found("id", sync.deal_id) if sync.deal_id else ()
         return (*by_id, *self.by_key(sync, config).deals)
 
+    def of_contact(self, sync: CrmSync) -> tuple[Remote, ...] | None:
+        """Return the deals of a session's contact, as a search knows them.
+
+        None where nobody can tell: there is no contact, no account, or it does not answer now.
+        """
+        if self.account is None or not sync.contact_id:
+            return None
+        reply = self.crm.search_deals(sync.contact_id)
+        return reply.records if reply.kind == Kind.DONE else None
+
     @property
     def _account(self) -> Account:
         if self.account is None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from domain.crm import operating
+from domain.crm.choosing import Candidate, candidates
 from domain.crm.claims import Claimed
 from domain.crm.operating import Act, Action, Adopted
 from domain.crm.replies import Kind
@@ -74,8 +75,18 @@ class CrmOperators:
         return [each.session_id for each in self.showing.list_status(organization_id, UNCERTAIN)]
 
     def reconcile(self, organization_id: str, session_id: str, ask: Ask) -> Acted:
-        """Look up what became of a creation, and go on from there, now."""
-        acted = self.acts.act(organization_id, session_id, ask, operating.reconcile)
+        """Look up what became of a creation, and go on from there, now.
+
+        Without a unique key nothing can be looked up: the refusal names what a person may choose
+        from, the deals of the contact that no session is.
+        """
+        _, sync = self.showing.find(organization_id, session_id)
+        found = self._candidates(sync)
+
+        def decide(sync: CrmSync, act: Act) -> Fact:
+            return operating.reconcile(sync, act, found=found)
+
+        acted = self.acts.act(organization_id, session_id, ask, decide)
         if not acted.applied or self.processor is None:
             return acted
         lead, _ = self.showing.find(organization_id, session_id)
@@ -169,6 +180,18 @@ class CrmOperators:
             self._noted(organization_id, "crm_resume", ask)
             return self.control.resume(organization_id)
         return self.control.rest(organization_id) is not None
+
+    def _candidates(self, sync: CrmSync) -> tuple[Candidate, ...] | None:
+        """Return what a person may choose from; None where nobody looked, or it is not needed."""
+        if sync.status != UNCERTAIN or sync.creation_mode == UNIQUE:
+            return None
+        deals = self.looking.of_contact(sync)
+        if deals is None:
+            return None
+        return candidates(
+            sync,
+            [each for each in deals if not self._claimed(sync.organization_id, each.id).holder],
+        )
 
     def _own(self, sync: CrmSync) -> Claimed:
         """Return what is claimed of the deal that a session is; of none nothing is."""

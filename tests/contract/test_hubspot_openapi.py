@@ -40,6 +40,7 @@ ASKS = {
     "deal by id": lambda crm: crm.find_deal(by="id", value="42"),
     "deal by key": lambda crm: crm.find_deal(by="key", value="prod:a", archived=True),
     "deals by key": lambda crm: crm.find_deals(["prod:a", "prod:b"]),
+    "deals of a contact": lambda crm: crm.search_deals("31"),
     "archived deals": lambda crm: crm.find_deals(["prod:a"], archived=True),
     "deal created": lambda crm: crm.create_deal({**DEAL, **PARTS}, "31"),
     "deal updated": lambda crm: crm.update_deal("42", {"stage": "101", **PARTS}),

@@ -1,14 +1,15 @@
 """What operators set right about the mirror, at the command line, against the HubSpot of a laptop."""
 
 import json
+from datetime import timedelta
 
 import pytest
 
 from domain import keys
 from domain.records import Identity, Row
-from handlers.simulators.hubspot import DEALS, REPLY_LOST, SESSION_KEY
+from handlers.simulators.hubspot import DEALS, REPLY_LOST, SESSION_KEY, STAGES
 from projections.folding import identities_of
-from tests.support.crm_desk import APPLY, crm_desk, human_deal
+from tests.support.crm_desk import APPLY, NAME, crm_desk, human_deal
 
 
 @pytest.fixture
@@ -236,6 +237,39 @@ def test_what_was_created_without_a_key_is_not_reconciled_but_released(desk):
     assert desk.acts()[0].payload["evidence"] == "Busca por telefone: nada"
     assert desk("sync").code == 0
     assert desk.row().deal_id == desk.deal_of().id
+
+
+def test_the_deals_a_creation_in_doubt_may_have_made_are_named_to_who_has_to_choose(desk):
+    taken = synced(desk, "s-2")
+    conservative(desk)
+    linked = {"contact_id": taken.contact_id, "how": "found"}
+    desk.mirror("s-1", "crm_contact_linked", ago=timedelta(minutes=1), **linked)
+    asked = ("reconcile", "s-1", *APPLY)
+    assert "no deal of its contact" in desk(*asked).err
+
+    values = {"dealstage": STAGES["em_triagem"], "pipeline": "default"}
+    deals = [
+        desk.account.people.create_deal(taken.contact_id, dealname=name, **values)
+        for name in ("Outra", NAME, NAME)
+    ]
+    gone = deals.pop()
+    desk.account.people.archive(DEALS, gone)
+    before = len(desk.account.journal.writes)
+    refused = desk(*asked)
+    assert refused.code == 4
+    assert f"{deals[1]} (named alike), {deals[0]}. " in refused.err
+    assert not any(each in refused.err for each in (taken.deal_id, gone, NAME))
+    assert len(desk.account.journal.writes) == before
+    assert desk.acts() == []
+    assert desk("adopt", "s-1", "--deal-id", deals[1], *APPLY).code == 0
+
+
+def test_who_has_to_choose_is_told_so_where_the_account_does_not_answer(desk):
+    conservative(desk)
+    desk.mirror("s-1", "crm_contact_linked", ago=timedelta(minutes=1), contact_id="1", how="found")
+    with desk.account.refusing():
+        refused = desk("reconcile", "s-1", *APPLY)
+    assert (refused.code, "Search the CRM" in refused.err) == (4, True)
 
 
 def test_a_release_is_refused_within_ten_minutes_and_where_the_key_finds_a_deal(desk):

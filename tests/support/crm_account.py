@@ -119,6 +119,10 @@ class Account:
         ]
         return self._read("find_deals", lambda: Reply(kind=Kind.DONE, records=tuple(found)))
 
+    def search_deals(self, contact_id: str) -> Reply:
+        found = [each for each in self.live() if contact_id in each.contact_ids]
+        return self._read("search_deals", lambda: Reply(kind=Kind.DONE, records=tuple(found)))
+
     def create_deal(self, properties: Mapping[str, str], contact_id: str) -> Reply:
         sent = dict(properties)
         assert self.deal_key or "key" not in sent, "the account has no such property"

@@ -18,6 +18,7 @@ READS = {
     "search_contacts": lambda crm: crm.search_contacts(["5511955550142"]),
     "find_deal": lambda crm: crm.find_deal(by="key", value="k"),
     "find_deals": lambda crm: crm.find_deals(["k"]),
+    "search_deals": lambda crm: crm.search_deals("31"),
     "pipeline": lambda crm: crm.pipeline(),
     "has_unique_key": lambda crm: crm.has_unique_key("deal"),
 }

@@ -147,3 +147,21 @@ def test_a_search_for_many_phones_is_as_long_as_one_may_be():
     _, ((_, body),) = searched([f"55119555{n:05}" for n in range(500)], page())
 
     assert len(json.dumps(body)) <= 3_000
+
+
+def test_the_deals_of_a_contact_are_searched_by_their_association_alone():
+    with crm_answered(page(record("42", dealname="Ana"))) as (crm, server):
+        reply = crm.search_deals("31")
+
+    [asked] = server.asked
+    assert asked.path == "/crm/objects/2026-09/deals/search"
+    of = {"propertyName": "associations.contact", "operator": "EQ", "value": "31"}
+    assert asked.body["filterGroups"] == [{"filters": [of]}]
+    assert [(each.id, each.properties["name"]) for each in reply.records] == [("42", "Ana")]
+
+
+def test_deals_of_what_is_no_contact_are_not_searched_and_no_list_is_no_answer():
+    with crm_answered(Answered(200, {"total": 0})) as (crm, server):
+        assert crm.search_deals("x") == Reply(kind=Kind.REFUSED, reason="client_bug")
+        assert server.asked == []
+        assert crm.search_deals("31").kind is Kind.TRANSIENT
