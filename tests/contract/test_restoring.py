@@ -191,11 +191,14 @@ def test_what_was_stopped_halfway_is_finished_by_another_call(log, facts):
     log.restorer._put = dies
     with pytest.raises(StopIteration):
         log.restorer.restore(LEAD, NOW)
+    # Until then its rows are nobody's, and the sweeper knows.
+    assert list(Maintenance(log).lagging()) == [(ORGANIZATION, LEAD)]
 
     other = SharedLog(log._shared, edition=toy.EDITIONS[1])
     assert other.restorer.restore(LEAD, NOW).lost == (2, 4, 5)
     assert [n for n, _ in stream(other)] == [1, 2, 3, 4, 5, 6]
     assert other.restorer.restore(LEAD, NOW).state == "whole"
+    assert list(Maintenance(log).lagging()) == []
 
 
 def test_many_lost_events_and_receipts_take_several_commits(log):
