@@ -1,11 +1,14 @@
 """A deal that goes from one session to another, on every store: never two sessions' at once."""
 
+from contextlib import suppress
 from dataclasses import replace
+from random import Random
 
 import pytest
 
 from domain import keys
 from domain.crm.operating import ActRefused
+from domain.errors import LeadError
 from domain.records import CheckHead, Commit, Identity
 from handlers.crm.claims import claimed
 from handlers.maintenance import Maintenance
@@ -239,3 +242,62 @@ def test_a_rebuild_makes_the_same_claims_in_any_order(world, free, tmp_path, ord
 def test_the_first_claim_has_the_key_it_always_had(world, deal):
     assert keys.crm_deal(ORGANIZATION, deal) == f"CRM_DEAL#{ORGANIZATION}#{deal}"
     assert claims_told(world, "s-1") == {keys.crm_deal(ORGANIZATION, deal): "s-1"}
+
+
+def take(world, made, random, deal):
+    """One act of one operator: whatever it meets, it is done whole or not at all."""
+    session = random.choice(SESSIONS)
+    try:
+        if random.random() < 0.4:
+            made.unlink(ORGANIZATION, claims(world, deal).holder or session, ASK)
+        else:
+            made.adopt(ORGANIZATION, session, ASK, deal_id=deal)
+    except (LeadError, Died):
+        return 0
+    return 1
+
+
+def disturb(world, steps, random, deal):
+    """Let another act come between, or the network fail, at any call of an act."""
+    at = random.choice(("resolve", "snapshot", "get", "put", "insert_events"))
+    n = random.randint(1, 3)
+    how = random.choice(("other", "other", "die", "hold", "lose", "none"))
+    if how == "other":
+        steps.before(at, lambda: take(world, operators(world)[1], random, deal), n=n)
+    elif how == "die":
+        steps.die(at, n=n)
+    elif how == "hold":
+        steps.hold("insert_events")
+    elif how == "lose":
+        steps.lose_reply()
+    return how == "hold"
+
+
+def test_however_many_hand_a_deal_on_at_once_it_is_one_session_s(tmp_path):
+    done = longest = 0
+    for seed in range(12):
+        (tmp_path / str(seed)).mkdir()
+        with sqlite_backend(tmp_path / str(seed)) as backend:
+            random, world = Random(seed), CrmWorld(backend)
+            for number, session in enumerate(SESSIONS, start=2):
+                world.start(session, phone=f"551195555014{number}")
+                world.turn(session)
+            contact = world.account.create_contact({"name": "x"}).record
+            assert contact is not None
+            created = world.account.create_deal({"name": "x", "stage": "s-new"}, contact.id).record
+            assert created is not None
+            deal = created.id
+            for _ in range(16):
+                steps, made = operators(world)
+                held = disturb(world, steps, random, deal)
+                done += take(world, made, random, deal)
+                # A lease that somebody died with is free after five minutes.
+                world.pass_time(minutes=6)
+                if held and random.random() < 0.7:
+                    done += take(world, operators(world)[1], random, deal)
+                    with suppress(AssertionError):
+                        steps.deliver()
+                check(world, deal)
+            longest = max(longest, len(claims(world, deal).sessions))
+    assert done > 50
+    assert longest > 4
