@@ -45,7 +45,10 @@ class Sweeper:
                 return
 
     def round(self) -> None:
-        """Catch up what lags and is not waiting. What fails waits twice as long as before."""
+        """Catch up what lags and is not waiting. What fails waits twice as long as before.
+
+        Never raises.
+        """
         import structlog  # noqa: PLC0415 - costs a command that logs nothing a third of its start
 
         log = structlog.get_logger()
@@ -56,6 +59,9 @@ class Sweeper:
             done = self.maintenance.sweep(skip=skipped)
         except LeadError as error:
             log.warning("sweep.failed", code=error.code)
+            return
+        except Exception:
+            log.exception("sweep.failed")
             return
         for each in done:
             if each.state in {"repaired", "current"}:

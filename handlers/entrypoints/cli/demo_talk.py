@@ -39,10 +39,8 @@ class Told:
 
 def play_conversation(app: "App", organization_id: str) -> Told:
     """Play it and return what came of it: every message has its events in the log."""
-    from handlers.bootstrap import start_logging
     from handlers.simulators.whatsapp import Setup, Simulator
 
-    start_logging(app.settings.model_copy(update={"log_level": "ERROR"}))
     setup = Setup(app_secret=_SECRET, token=_SECRET, verify_token=_SECRET)
     with (
         Simulator(setup, random=Random(2026), now=app.now) as whatsapp,  # noqa: S311 - no secret

@@ -201,10 +201,20 @@ def available(
 
 
 def operator_name(given: str | None) -> str:
-    """Return who acts: the name that was given, or that of the login."""
+    """Return who acts: the name that was given, or that of the login.
+
+    Raises:
+        Rejected: there is neither, as in a container whose user has no name.
+    """
     import getpass
 
-    return given if given is not None else getpass.getuser()
+    if given is not None:
+        return given
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # OSError from Python 3.13 on
+        message = "Who acts is not known: this login has no name."
+        raise Rejected(message, hint="Give --operator NAME, or set USER.") from None
 
 
 @contextmanager

@@ -15,8 +15,8 @@ from handlers.sweeping import Sweeper
 def lambda_handler(_event: Mapping[str, object], context: object) -> dict[str, int]:
     """Do a round for every organization, tell how conversations stand, and return what was done.
 
-    `failed` counts organizations whose round ended early; the next minute has its own. Never
-    raises: Lambda would log the words of an error, and try the same again at once.
+    `failed` counts organizations whose round ended early; the next minute has its own. Once the
+    function is built it never raises: Lambda would log the words of an error, and try again at once.
     """
     own = container(sends=True)
     done: Counter[str] = Counter()

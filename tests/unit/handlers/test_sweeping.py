@@ -1,9 +1,16 @@
 import threading
 from dataclasses import dataclass, field
 
+import pytest
+
 from domain.errors import Unavailable
+from handlers.maintenance import Maintenance
 from handlers.sweeping import Sweeper
-from projections.repairing import Repaired
+from projections.committing import lag_row
+from projections.repairing import Repaired, Repairer
+from tests.support import toy
+from tests.support.backends import sqlite_backend
+from tests.support.logs import SharedLog
 
 
 @dataclass
@@ -12,11 +19,11 @@ class Jobs:
 
     states: dict[str, str]
     rounds: list[list[str]] = field(default_factory=list)
-    down: bool = False
+    down: Exception | None = None
 
     def sweep(self, *, skip=()):
-        if self.down:
-            raise Unavailable("Down.")
+        if self.down is not None:
+            raise self.down
         tried = [lead for lead in self.states if lead not in skip]
         self.rounds.append(tried)
         return [Repaired(lead=lead, state=self.states[lead]) for lead in tried]
@@ -61,15 +68,42 @@ def test_a_lead_that_was_mended_is_patient_anew():
     assert [bool(leads) for leads in maintenance.rounds] == [True, False, True]
 
 
-def test_a_store_that_is_away_does_not_end_the_sweeper():
+@pytest.mark.parametrize("error", [Unavailable("Down."), ZeroDivisionError("a bug")])
+def test_neither_a_store_that_is_away_nor_a_bug_ends_the_sweeper(error):
     maintenance = jobs(lead="repaired")
-    maintenance.down = True
+    maintenance.down = error
     sweeper = Sweeper(maintenance)
     sweeper.round()
-    maintenance.down = False
+    maintenance.down = None
     sweeper.round()
 
     assert maintenance.rounds == [["lead"]]
+
+
+class Buggy(Repairer):
+    """A repairer that fails on one lead, as a bug would."""
+
+    def __init__(self, own, lead):
+        self._own = own
+        self._lead = lead
+
+    def repair(self, lead, *, force=False):
+        if lead == self._lead:
+            raise ZeroDivisionError
+        return self._own.repair(lead, force=force)
+
+
+def test_a_bug_in_the_repair_of_one_lead_keeps_no_other_waiting(tmp_path):
+    with sqlite_backend(tmp_path) as backend:
+        log = SharedLog(backend.factory, edition=toy.EDITIONS[1])
+        for lead in ("lead-a", "lead-b", "lead-c"):
+            log.append([toy.counted(1, lead, lead=lead)])
+            backend.table.put(lag_row(lead, "org-one"))
+        log.repairer = Buggy(log.repairer, "lead-b")
+
+        done = {each.lead: each.state for each in Maintenance(log).sweep()}
+
+    assert done == {"lead-a": "current", "lead-b": "failed", "lead-c": "current"}
 
 
 def test_the_sweeper_stops_when_it_is_told_to():
