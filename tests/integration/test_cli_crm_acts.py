@@ -259,6 +259,8 @@ def test_the_deals_a_creation_in_doubt_may_have_made_are_named_to_who_has_to_cho
     assert refused.code == 4
     assert f"{deals[1]} (named alike), {deals[0]}. " in refused.err
     assert not any(each in refused.err for each in (taken.deal_id, gone, NAME))
+    many = desk("reconcile", "--all-uncertain", *APPLY)
+    assert (many.code, f"{deals[1]} (named alike), {deals[0]}. " in many.out) == (6, True)
     assert len(desk.account.journal.writes) == before
     assert desk.acts() == []
     assert desk("adopt", "s-1", "--deal-id", deals[1], *APPLY).code == 0

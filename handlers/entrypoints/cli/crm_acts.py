@@ -130,7 +130,10 @@ def adopt(
     operator: Operator = None,
     etag: Etag = None,
 ) -> int:
-    """Make a deal that stands in the CRM the session's own, and give it the session's key."""
+    """Make a deal that stands in the CRM the session's own, and give it the session's key.
+
+    A deal that another session was before keeps the key it has.
+    """
     acts, asked = operators(session), ask(reason, operator, apply=apply, etag=etag)
     return one(
         session,
@@ -172,7 +175,10 @@ def unlink(
     operator: Operator = None,
     etag: Etag = None,
 ) -> int:
-    """Let a session no longer be its deal: the deal stays, and another one is created."""
+    """Let a session no longer be its deal: the deal stays, and another one is created.
+
+    From then on another session may adopt it.
+    """
     acts, asked = operators(session), ask(reason, operator, apply=apply, etag=etag)
     return one(session, lambda: acts.unlink(session.organization, session_id, asked))
 

@@ -41,7 +41,8 @@ _ACTED: Final = (
     field("deal"),
     field("then"),
     field("etag"),
-    field("problem", wide=True),
+    field("problem"),
+    field("next", wide=True),
 )
 
 
@@ -119,6 +120,7 @@ def _told(each: "Acted | Refused") -> JsonObject:
         "action": each.action,
         "applied": False,
         "problem": each.error.code,
+        "next": each.error.hint,
     }
 
 
