@@ -89,7 +89,7 @@ def _words(shown: JsonObject) -> str:
     if shown["state"] == "failed":
         return f"failed: {shown['detail']}"
     if shown["state"] == "torn":
-        return "torn: two events at one position; nothing was changed"
+        return "torn: two events at one position, so a writer ran; restore again, and stop it first"
     told = [f"head at {shown['headAt']} of {shown['version']}"]
     if shown["receipts"]:
         told.append(f"{shown['receipts']} receipt(s) missing")
