@@ -40,7 +40,7 @@ Put = Callable[[Sequence[LeadEvent], Commit], None]
 class Restored:
     """What a restore left of one lead, and what was done about it, or would be.
 
-    `state` is `whole` (nothing was missing), `mended`, or `torn`: two events stand at one
+    `state` is `whole` (nothing was missing), `mended` (or is to be), or `torn`: two events stand at one
     position, nobody can tell which of them counts, and nothing was changed. `head_at` is where the
     head stood (0: there was none), `version` where the stream ends. `lost` are the positions whose
     events are gone, `receipts` is how many had to be made again.

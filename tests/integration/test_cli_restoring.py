@@ -51,6 +51,7 @@ def test_without_apply_it_only_says_what_is_missing(leads):
         for each in first.document["leads"]
     ] == [("lead-1", 1, 3), ("lead-3", 0, 3)]
     assert "--apply" in first.err
+    assert "lead-1  to be mended: head at 1 of 3" in leads("restored").err
 
 
 def test_applied_it_leaves_a_log_that_verifies_and_goes_on(leads):

@@ -55,7 +55,7 @@ def restored(
                         "detail": str(error),
                     }
                 _count(counts, shown)
-                _tell(session, shown, found)
+                _tell(session, shown, found, applied=apply)
                 progress.advance(number, number)
     except KeyboardInterrupt:
         session.words.say("Stopped. What was done stands; run the same command to go on.")
@@ -72,7 +72,7 @@ def _count(counts: Counter[str], shown: JsonObject) -> None:
     counts["receipts"] += shown.get("receipts", 0)
 
 
-def _tell(session: Session, shown: JsonObject, found: list[JsonObject]) -> None:
+def _tell(session: Session, shown: JsonObject, found: list[JsonObject], *, applied: bool) -> None:
     """Tell of one lead that is not as it should be; of all as JSON lines."""
     if session.out.form is Form.JSONL:
         session.out.line(shown)
@@ -82,10 +82,10 @@ def _tell(session: Session, shown: JsonObject, found: list[JsonObject]) -> None:
     if session.out.form is Form.JSON:
         found.append(shown)
         return
-    session.words.say(printable(f"{shown['leadOrganizationId']}  {_words(shown)}"))
+    session.words.say(printable(f"{shown['leadOrganizationId']}  {_words(shown, applied=applied)}"))
 
 
-def _words(shown: JsonObject) -> str:
+def _words(shown: JsonObject, *, applied: bool) -> str:
     if shown["state"] == "failed":
         return f"failed: {shown['detail']}"
     if shown["state"] == "torn":
@@ -97,7 +97,7 @@ def _words(shown: JsonObject) -> str:
         positions = ", ".join(map(str, shown["lost"][:_SHOWN_POSITIONS]))
         more = len(shown["lost"]) - _SHOWN_POSITIONS
         told.append(f"lost: {positions}{f' and {more} more' if more > 0 else ''}")
-    return f"mended: {'; '.join(told)}"
+    return f"{'mended' if applied else 'to be mended'}: {'; '.join(told)}"
 
 
 def _sum_up(session: Session, summary: JsonObject, found: list[JsonObject]) -> None:
