@@ -89,31 +89,26 @@ class Database:
             self._folder.cleanup()
 
     def _opened(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = None
         try:
             connection = self._connect()
-            prepare(connection, wait_s=self._settings.busy_ms / 1000)
-            connection.execute(f"PRAGMA synchronous = {self._synchronous}")
-            connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
-        except BaseException as error:
-            if connection is not None:
-                connection.close()
-            if isinstance(error, sqlite3.Error):
-                raise unopened(error) from error
-            raise
+            with _closed_if_it_fails(connection):
+                prepare(connection, wait_s=self._settings.busy_ms / 1000)
+                connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+                connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
+        except sqlite3.Error as error:
+            raise unopened(error) from error
         return connection
 
     def _borrowed(self) -> sqlite3.Connection:
         try:
             return self._idle.pop()
         except IndexError:
-            connection = self._connect()
-            connection.execute("PRAGMA query_only = 1")
-            return connection
+            return self._connect("PRAGMA query_only = 1")
 
     def _give_back(self, connection: sqlite3.Connection) -> None:
         if connection.in_transaction:
-            connection.execute("COMMIT")
+            with _closed_if_it_fails(connection):
+                connection.execute("COMMIT")
         self._idle.append(connection)
         if self._closed:
             # It was lent when the database closed.
@@ -124,7 +119,7 @@ class Database:
             while True:
                 self._idle.pop().close()
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self, *setting_up: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self._path,
             timeout=self._settings.busy_ms / 1000,
@@ -132,6 +127,18 @@ class Database:
             check_same_thread=False,
             factory=self._settings.connection,
         )
-        # What a savepoint may have to undo stays in memory.
-        connection.execute("PRAGMA temp_store = MEMORY")
+        with _closed_if_it_fails(connection):
+            # What a savepoint may have to undo stays in memory.
+            for statement in ("PRAGMA temp_store = MEMORY", *setting_up):
+                connection.execute(statement)
         return connection
+
+
+@contextmanager
+def _closed_if_it_fails(connection: sqlite3.Connection) -> Iterator[None]:
+    """Close a connection that nobody will have, rather than leave it to the garbage collector."""
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise

@@ -19,6 +19,8 @@ MAX_CHARACTERS: Final = 10_000
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _FENCE: Final = re.compile(r"`{3}|~{3}")
 _OBJECT: Final = re.compile(r"""\A\s*\{|\}\s*\Z|\{\s*\\*["']|\A\s*\[\s*["'{\[\]]""")
+# Also one that is cut off, or nested deeper than a reader goes, which is another depth in each Python.
+_LIST: Final = re.compile(r"\A\s*\[\s*(?:-?\d[^\s,\]]*|true|false|null)\s*,")
 _MEMBER: Final = re.compile(r"""\\*["'](?:s|message|metadata)\\*["']\s*:""")
 _TAG: Final = re.compile(r"</?(?:think|lead_memory|system|assistant|user)\b|<\|", re.IGNORECASE)
 
@@ -84,9 +86,9 @@ def objection(message: str, *, handoff: bool = False) -> str | None:
 
 
 def _looks_like_code(message: str) -> bool:
-    return any(pattern.search(message) for pattern in (_FENCE, _OBJECT, _MEMBER, _TAG)) or _is_json(
-        message
-    )
+    return any(
+        pattern.search(message) for pattern in (_FENCE, _OBJECT, _LIST, _MEMBER, _TAG)
+    ) or _is_json(message)
 
 
 def _is_json(message: str) -> bool:

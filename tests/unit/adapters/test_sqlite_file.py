@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from adapters.sqlite import Factory, reading, schema
+from adapters.sqlite.database import Database, Settings
 from domain.errors import LeadError, Rejected, Unavailable
 from domain.records import Identity, Snapshot, Write
 from tests.support import make
@@ -267,3 +268,37 @@ def test_a_commit_that_breaks_in_the_middle_is_taken_back_alone(path):
         assert recorder.snapshot(LEAD, [ROW.key]) == Snapshot(None, {}, {})
         assert recorder.select_events(LEAD) == []
         assert len(recorder.select_events("lead-two")) == 1
+
+
+@pytest.mark.parametrize("statement", ["PRAGMA temp_store", "PRAGMA query_only", "COMMIT"])
+def test_a_connection_that_fails_is_closed_and_not_left_to_the_garbage_collector(path, statement):
+    open_now: set[int] = set()
+    broken: list[bool] = []
+
+    class Counted(sqlite3.Connection):
+        def __init__(self, *how, **more):
+            super().__init__(*how, **more)
+            open_now.add(id(self))
+
+        def execute(self, sql, *parameters):
+            if broken and sql.startswith(statement):
+                raise sqlite3.OperationalError("disk I/O error")
+            return super().execute(sql, *parameters)
+
+        def close(self):
+            open_now.discard(id(self))
+            super().close()
+
+    database = Database(Settings(path=str(path), connection=Counted))
+    broken.append(True)
+    kept = set(open_now)
+
+    with pytest.raises(Unavailable), database.reading(at_one_moment=True) as connection:
+        connection.execute("SELECT 1")
+
+    assert open_now == kept
+    broken.clear()
+    with database.reading(at_one_moment=True) as connection:
+        connection.execute("SELECT 1")
+    database.close()
+    assert not open_now
