@@ -72,6 +72,31 @@ def compare(
     return Change(write, tuple(kept))
 
 
+def restated(
+    owner: Owner,
+    desired: Mapping[str, str],
+    there: Mapping[str, str],
+    shadow: Mapping[str, str],
+    ours: Collection[str],
+) -> dict[str, str]:
+    """Return what stands and is ours, which a request may write again beside what it names.
+
+    Properties may share a field of the CRM, which is written as a whole. Such a request that arrives
+    late puts them back to what they were when it was made, and that was nobody else.
+    """
+    paths = (path for path, policy in POLICIES.items() if policy == "human_wins")
+    names = [name for of, _, name in (path.partition(".") for path in paths) if of == owner]
+    kept = compare(owner, desired, there, shadow, ours).kept
+    found = {name: there.get(name, "") for name in names if f"{owner}.{name}" not in kept}
+    return {
+        name: standing
+        for name, standing in found.items()
+        if name in desired
+        or _shadow(standing) == shadow.get(f"{owner}.{name}", "")
+        or mark(f"{owner}.{name}", standing) in ours
+    }
+
+
 def moves(stages: Mapping[str, str], desired: str, standing: str) -> bool | None:
     """Tell whether a deal's stage is to be written; None if it stands already.
 

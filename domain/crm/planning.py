@@ -8,7 +8,7 @@ from typing import Any
 
 from domain import canonical
 from domain.crm import identity
-from domain.crm.content import compare, moves, shadow_of
+from domain.crm.content import compare, moves, restated, shadow_of
 from domain.crm.recording import UNKNOWN, blocked, uncertain
 from domain.crm.sync import CrmSync
 from domain.crm.visit import UNIQUE, Configuration, Fact, Note, Request, Visit, key_of
@@ -134,6 +134,7 @@ def _update(sync: CrmSync, visit: Visit, config: Configuration) -> Request | Non
         verb="update_deal",
         arguments={"deal_id": sync.deal_id, "properties": sends},
         sends=sends,
+        restates=restated("deal", wanted, there, sync.remote, visit.ours),
     )
 
 

@@ -76,13 +76,15 @@ class Note:
 class Request:
     """One request to the account. `step` names what its answer means to the visit.
 
-    `sends` are the properties it writes to a contact or a deal.
+    `sends` are the properties it writes to a contact or a deal, `restates` those that stand and are
+    ours, which it may write again as they are (`content.restated`).
     """
 
     step: str
     verb: str
     arguments: Mapping[str, Any]
     sends: Mapping[str, str] = field(default_factory=dict)
+    restates: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -173,7 +173,7 @@ class _OneVisit:
     def _remember(self, request: Request) -> None:
         """Note what goes out before it does: it may arrive without anybody hearing of it."""
         owner: Owner = "contact" if "contact" in request.verb else "deal"
-        sends = marks(owner, request.sends)
+        sends = marks(owner, request.restates) | marks(owner, request.sends)
         noted = leases.remember(self._visits.log.table, self._lease, sends)
         if noted is None:
             raise LeaseLost

@@ -20,6 +20,7 @@ from handlers.simulators.hubspot import (
     SESSION_KEY,
     STAGES,
     Answer,
+    Late,
 )
 from tests.support.crm_deployment import DEALS_PATH, deployed
 
@@ -284,3 +285,41 @@ def test_issue_restforce_db_35_a_change_meanwhile_is_confirmed_by_the_next_run(t
         assert world.run().endings == {"synced": 1}
         assert "segundo" in world.deal().values["description"]
         assert world.row().confirmed_revision == world.row().revision == row.revision
+
+
+# No report: a random life found it. Segment, intent and notes share the deal's description.
+def test_what_a_late_request_puts_back_beside_what_it_names_is_no_persons_doing(tmp_path):
+    with deployed(tmp_path) as world:
+        world.synced("s-1", intent="comprar")
+        world.turn("s-1", intent="alugar")
+        world.hubspot.script(Late(after_s=90), method="PATCH", path=DEALS_PATH + "/*")
+        assert world.run().endings == {"deferred": 1}
+        world.pass_time(minutes=1)
+        world.turn("s-1", segment="Pesquisa")
+        assert world.run().endings == {"synced": 1}
+        assert world.deal().values["description"] == "Segmento: Pesquisa\nIntenção: alugar"
+        world.pass_time(minutes=1)
+        assert world.deal().values["description"] == "Intenção: alugar"  # The late one came.
+
+        world.turn("s-1", qualification_data='{"amostras":"12"}')
+        world.pass_time(minutes=5)
+        world.run()
+
+        assert world.statuses("s-1") == ["SYNCED"]
+        told = world.deal().values["description"]
+        assert told == "Segmento: Pesquisa\nIntenção: alugar\nAnotações:\namostras: 12"
+
+
+def test_what_a_person_put_there_stays_theirs_whatever_is_late(tmp_path):
+    with deployed(tmp_path) as world:
+        world.synced("s-1", intent="comprar", segment="Pesquisa")
+        world.edit(description="Segmento: Indústria\nIntenção: comprar")
+        world.turn("s-1", intent="alugar")
+        world.hubspot.script(Late(after_s=90), method="PATCH", path=DEALS_PATH + "/*")
+        assert world.run().endings == {"deferred": 1}
+        world.turn("s-1", segment="Ensino")
+        world.pass_time(minutes=5)
+        world.run()
+
+        assert world.statuses("s-1") == ["SYNCED"]
+        assert world.deal().values["description"] == "Segmento: Indústria\nIntenção: alugar"

@@ -1,6 +1,6 @@
 import pytest
 
-from domain.crm.content import compare, mark, marks, moves
+from domain.crm.content import compare, mark, marks, moves, restated
 from domain.crm.desired import STAGES
 
 IDS = {name: f"id-{name}" for name in STAGES}
@@ -73,3 +73,14 @@ def test_of_two_stages_with_one_id_the_higher_counts():
     stages = {**IDS, "novo_lead": IDS["atendimento_humano"]}
 
     assert moves(stages, "em_triagem", IDS["atendimento_humano"]) is False
+
+
+def test_what_a_request_may_write_again_is_what_stands_and_is_ours():
+    there = {"name": "Ana", "segment": "da pessoa", "intent": "um", "notes": "x"}
+    shadow = {"deal.name": "velho", "deal.segment": "nosso", "deal.intent": "um"}
+
+    assert restated("deal", {"name": "Ana"}, there, shadow, ()) == {"name": "Ana", "intent": "um"}
+    sent = (mark("deal.segment", "da pessoa"),)
+    assert restated("deal", {}, there, shadow, sent) == {"segment": "da pessoa", "intent": "um"}
+    assert restated("deal", {"segment": "novo"}, there, shadow, ()) == {"intent": "um"}
+    assert restated("deal", {}, {}, {}, ()) == {"name": "", "segment": "", "intent": ""}
