@@ -70,9 +70,3 @@ def test_every_life_over_real_sockets_ends_so_too(store, people):
         }
 
     assert {seed: end for seed, end in ends.items() if end != "converged"} == {}
-
-
-@pytest.mark.parametrize("seed", [4858])
-def test_lives_that_once_ended_wrong_end_right(store, seed):
-    with played() as simulator:
-        assert over_http(Life(store, seed), simulator).run() == "converged"
