@@ -303,3 +303,11 @@ def test_of_sixteen_threads_on_one_lock_one_gets_it(table):
 def test_a_key_that_dynamodb_refuses_is_not_even_looked_for(table, key):
     with pytest.raises(LimitExceeded):
         table.get(key)
+
+
+def test_nothing_expires_behind_the_back_of_a_test(backend):
+    """Leases, locks and whatever else has a `ttl` live by the test's clock, not by the engine's."""
+    if backend.name == "sqlite":
+        return
+    told = backend.factory.client.describe_time_to_live(TableName=backend.factory.names.state)
+    assert told["TimeToLiveDescription"]["TimeToLiveStatus"] == "DISABLED"
