@@ -1,7 +1,7 @@
 """The template's functions in AWS's own runtime client: loaded by their names, given events, answering."""
 
-import importlib.util
 import json
+import sys
 from random import Random
 
 import pytest
@@ -17,8 +17,7 @@ from tests.support.mirrored import NAME, row, to_be_mirrored
 from tests.support.runtime_api import container_of
 
 pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("awslambdaric") is None,
-    reason="the runtime client is installed on Linux alone",
+    sys.platform != "linux", reason="AWS's runtime client has no wheel but for Linux"
 )
 
 STORE = {"LEADS_STORE": "sqlite", "LEADS_DB": "leads.db"}
