@@ -151,14 +151,7 @@ class Restorer:
             wanted = {_key(each): each for each in part}
             found = self._reader.recorder.snapshot(lead, (), wanted).receipts
             missing += [
-                Receipt(
-                    key=key,
-                    lead=lead,
-                    event_id=each.envelope.event_id,
-                    sequence=each.originator_version,
-                    nonce="",
-                    fingerprint=UNKNOWN_CONTENT,
-                )
+                _receipt(key, lead, each.envelope.event_id, each.originator_version)
                 for key, each in wanted.items()
                 if key not in found
             ]
@@ -203,14 +196,12 @@ def _key(record: LeadRecord) -> str:
 
 
 def _receipt_of(mark: LeadEvent) -> Receipt:
-    return Receipt(
-        key=keys.receipt(mark.organization_id, mark.source, mark.external_event_id),
-        lead=mark.lead,
-        event_id=mark.event_id,
-        sequence=mark.sequence,
-        nonce="",
-        fingerprint=UNKNOWN_CONTENT,
-    )
+    key = keys.receipt(mark.organization_id, mark.source, mark.external_event_id)
+    return _receipt(key, mark.lead, mark.event_id, mark.sequence)
+
+
+def _receipt(key: str, lead: str, event_id: str, sequence: int) -> Receipt:
+    return Receipt(key, lead, event_id, sequence, nonce="", fingerprint=UNKNOWN_CONTENT)
 
 
 def _parts(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -63,7 +63,23 @@ class _Listening(ThreadingHTTPServer):
         self.over = threading.Event()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class QuietHandler(BaseHTTPRequestHandler):
+    """Says nothing, and does not mind a caller who is gone."""
+
+    def handle(self) -> None:
+        with suppress(OSError):
+            super().handle()
+        self.close_connection = True
+
+    def finish(self) -> None:
+        with suppress(OSError):
+            super().finish()
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
+        pass
+
+
+class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
     server: _Listening
 
@@ -90,18 +106,6 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         else:
             self._answer(reply)
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
-        pass
-
-    def handle(self) -> None:
-        with suppress(OSError):
-            super().handle()
-        self.close_connection = True
-
-    def finish(self) -> None:
-        with suppress(OSError):
-            super().finish()
 
     def _answer(self, reply: Reply) -> None:
         self.send_response(reply.status)

@@ -11,13 +11,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from tests.support.http_server import QuietHandler
 from tests.support.processes import PATIENCE_S, ROOT
 from tests.support.template import part
 
@@ -114,7 +115,7 @@ class _Api(ThreadingHTTPServer):
         self.told: SimpleQueue[Told] = SimpleQueue()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler, BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Api
 
@@ -138,18 +139,6 @@ class _Handler(BaseHTTPRequestHandler):
         content = self.rfile.read(int(self.headers["Content-Length"]))
         self._answer(202, b'{"status":"OK"}')
         self.server.told.put(Told(found[2] or found[3], json.loads(content), found[1] or ""))
-
-    def handle(self) -> None:
-        with suppress(OSError):
-            super().handle()
-        self.close_connection = True
-
-    def finish(self) -> None:
-        with suppress(OSError):
-            super().finish()
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
-        pass
 
     def _answer(self, status: int, content: bytes, **headers: str) -> None:
         self.send_response(status)
