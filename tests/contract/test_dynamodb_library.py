@@ -28,10 +28,6 @@ class TestOnMoto(suites.AggregateRecorderTestCase):
     def setUp(self):
         self.factory = self.enterContext(on_moto())
 
-    @pytest.mark.skip("it asserts nothing, and moto copies its tables for every transaction")
-    def test_performance(self):
-        super().test_performance()
-
     def create_recorder(self):
         return self.factory.aggregate_recorder()
 
